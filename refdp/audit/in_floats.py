@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from refdp.audit.padding import odd_truths, without_padding
+
 Floats = NDArray[np.float64]
 
 NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?!\w)")
@@ -29,7 +31,6 @@ GROUP = 15
 """Decimal digits in a group."""
 BYTES = 6
 """Bytes in a group."""
-NAN = 0x7FF8000000000000
 
 
 def in_floats(leaf: float | str) -> Iterator[float]:
@@ -59,7 +60,13 @@ def _of_whole(number: int) -> Iterator[float]:
 
 
 def of_text(number: str) -> Iterator[float]:
-    """A number in a text, and what a float does not hold of it."""
+    """A number in a text, what a float does not hold of it, and from which alphabet its digits are if not from ours."""
+    foreign = [] if number.isascii() else [ord(one) - int(one) for one in number if one.isdecimal()]
+    yield from _of_ascii("".join(str(int(one)) if one.isdecimal() else one for one in number))
+    yield from map(float, foreign)
+
+
+def _of_ascii(number: str) -> Iterator[float]:
     nearest = float(number)
     yield nearest
     mantissa, _, exponent = number.lower().strip("+-").partition("e")
@@ -90,7 +97,7 @@ def _groups(digits: str) -> Iterator[float]:
 
 
 def digits_left(array: NDArray[Any], nearest: Floats) -> Floats:
-    """What `nearest`, an array as float64, leaves over of large and of long numbers, and the bits of unusual NaNs.
+    """What `nearest`, an array as float64, leaves over of large and of long numbers; bits of unusual NaNs and truths.
 
     Shape (numbers,), empty for usual ones.
     """
@@ -100,11 +107,19 @@ def digits_left(array: NDArray[Any], nearest: Floats) -> Floats:
         left = np.array([float(one - int(float(one))) for one in large])
     elif array.dtype.kind == "f" and array.dtype.itemsize > 8:
         left = left_of_long(array, nearest)
-    empty = np.isnan(nearest)
-    if empty.any():
-        bits = np.ascontiguousarray(nearest[empty]).view(np.uint64)
-        left = np.append(left, [_digest(str(one)) for one in bits.tolist() if one != NAN])
-    return left
+    elif array.dtype.kind == "b":
+        left = odd_truths(array).astype(np.float64)
+    return np.append(left, [_digest(one.hex()) for one in odd_nans(array)])
+
+
+def odd_nans(array: NDArray[Any]) -> list[bytes]:
+    """The bytes of each NaN that is not numpy's own."""
+    if array.dtype.kind != "f" or not np.isnan(array).any():
+        return []
+    usual, _ = without_padding(np.array(np.nan, dtype=array.dtype))
+    held, _ = without_padding(array[np.isnan(array)])
+    ones = (held[place : place + len(usual)] for place in range(0, len(held), len(usual)))
+    return [one for one in ones if one != usual]
 
 
 def left_of_long(array: NDArray[np.longdouble], nearest: Floats) -> Floats:

@@ -155,7 +155,7 @@ class View:
                 yield f"{place}.dtype.metadata", noted
             yield from attributes(place, thing)
         elif sort is _Sort.DTYPE:
-            self.add(place, f"{name} {thing.str} {thing.char} {thing.descr if thing.names else ''}")
+            self.add(place, f"{name} {thing.str} {thing.char} {thing.descr if thing.names else ''}{_built(thing)}")
             if noted := _metadata(thing):
                 yield f"{place}.metadata", noted
         elif sort is _Sort.FUNCTION:
@@ -363,8 +363,15 @@ def _is_short(key: Any) -> bool:
 
 def _described(dtype: Any) -> Any:
     """Fields and their types; a letter where it is another than that of the name, as for two kinds of long integers."""
-    described = dtype.descr
+    described = [*dtype.descr, *([built] if (built := _built(dtype)) else [])]
     return described if np.dtype(dtype.str).char == dtype.char or dtype.names else [*described, dtype.char]
+
+
+def _built(dtype: Any) -> str:
+    """Shape and type of elements that are arrays; which fields were laid out as a compiler of C would."""
+    inner: str = f" {dtype.subdtype[1]} of {dtype.subdtype[0].str}{_built(dtype.subdtype[0])}" if dtype.subdtype else ""
+    fields = [f"{name}{told}" for name, one in (dtype.fields or {}).items() if (told := _built(one[0]))]
+    return inner + " aligned" * bool(dtype.isalignedstruct) + (f" ({', '.join(fields)})" if fields else "")
 
 
 def _metadata(dtype: Any) -> list[Any]:

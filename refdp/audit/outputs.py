@@ -49,6 +49,8 @@ def whole_row(output: Any) -> Floats:
     if array.dtype.kind in "fiub" and array.size and _is_simple(output):
         nearest = array.astype(np.float64)
         row = np.append(nearest, digits_left(array, nearest))
+        if type(output) in (list, tuple):
+            row = np.append(row, [one for part in _short(output) for one in digits_left(part, np.empty(0))])
         if array.dtype.kind == "f" and type(output) is not np.ndarray and np.any(np.abs(nearest) >= WHOLE):
             row = np.append(row, [float(one - int(float(one))) for one in _large(output)])  # floats beside it
         zeros = np.flatnonzero((nearest == 0) & np.signbit(nearest))
@@ -146,6 +148,14 @@ def _large(output: Any) -> Iterator[int]:
         yield from (whole for one in output.ravel().tolist() for whole in _large(one))
     elif isinstance(output, int | np.integer) and abs(int(output)) > WHOLE:
         yield int(output)
+
+
+def _short(output: Any) -> Iterator[np.ndarray]:
+    """Truth values and short floats in lists, whose bits an array of another type does not keep."""
+    if type(output) in (list, tuple):
+        yield from (part for one in output for part in _short(one))
+    elif isinstance(output, np.ndarray | np.floating) and output.dtype.kind in "bf" and output.dtype.itemsize < 8:
+        yield np.asarray(output)
 
 
 def _kinds(output: Any) -> Any:

@@ -24,6 +24,30 @@ def without_padding(array: Any) -> tuple[bytes, bool]:
     return rows[:, kept].tobytes(), bool(rows[:, ~kept].any())
 
 
+def odd_truths(array: Any) -> NDArray[np.uint8]:
+    """The bytes of all truth values of an array or record, where one is neither 0 nor 1; numpy shows it as true.
+
+    Shape (truth values,), empty where all are usual.
+    """
+    held = np.asarray(array)
+    mask = _truths(held.dtype)
+    if not mask.any() or not held.size:
+        return np.empty(0, dtype=np.uint8)
+    found = np.frombuffer(held.tobytes(), np.uint8).reshape(-1, len(mask))[:, mask].ravel()
+    return found if found.max() > 1 else found[:0]
+
+
+def _truths(dtype: np.dtype[Any]) -> NDArray[np.bool_]:
+    """Which bytes of an element are truth values. Shape (itemsize,)."""
+    if dtype.subdtype is not None:
+        element, shape = dtype.subdtype
+        return np.tile(_truths(element), int(np.prod(shape)))
+    mask = np.full(dtype.itemsize, dtype.kind == "b")
+    for field, offset, *_ in (dtype.fields or {}).values():
+        mask[offset : offset + field.itemsize] |= _truths(field)
+    return mask
+
+
 def shown(dtype: np.dtype[Any], *, numbers: bool = False) -> NDArray[np.bool_]:
     """Which bytes of an element its fields show. numbers: of an extended float those of the number alone.
 

@@ -12,6 +12,10 @@ from refdp.audit.in_floats import NUMBER
 
 Leaf = float | int | str
 USUAL_DIGITS = 4_000
+OF_CODE = ("co_filename", "co_firstlineno", "co_name", "co_qualname", "co_code", "co_names", "co_varnames",
+           "co_freevars", "co_cellvars", "co_flags", "co_linetable", "co_exceptiontable", "co_argcount",
+           "co_posonlyargcount", "co_kwonlyargcount", "co_stacksize")  # fmt: skip
+"""What code has besides its constants."""
 
 
 @dataclass
@@ -53,16 +57,20 @@ def kind_of(thing: Any) -> str:
     name = named(type(thing))
     if isinstance(thing, np.ndarray):
         order = "C" * thing.flags.c_contiguous + "F" * thing.flags.f_contiguous + "W" * thing.flags.writeable
-        return f"{name} {kind_of(thing.dtype)} {thing.shape} {order}"
+        shared = " shared" * (isinstance(thing, np.ma.MaskedArray) and bool(thing.sharedmask))
+        base = f" {named(thing.baseclass)}" if isinstance(thing, np.ma.MaskedArray) else ""
+        return f"{name} {kind_of(thing.dtype)} {thing.shape} {order} {thing.strides}{shared}{base}"
     if isinstance(thing, np.generic):
         return f"{name} {kind_of(thing.dtype)}"
     if isinstance(thing, np.dtype):
         fields = [(key, *map(str, one[1:]), kind_of(one[0])) for key, one in (thing.fields or {}).items()]
-        return f"{name} {thing.str} {thing.char} {thing.isalignedstruct} {fields or ''} {thing.metadata or ''}"
+        inner = (kind_of(thing.subdtype[0]), thing.subdtype[1]) if thing.subdtype else ""
+        return f"{name} {thing.str} {thing.char} {thing.isalignedstruct} {fields or inner} {thing.metadata or ''}"
     if isinstance(thing, types.CodeType):
         constants = [kind_of(one) if isinstance(one, types.CodeType) else repr(one) for one in thing.co_consts]
-        place = f"{thing.co_filename} {thing.co_firstlineno} {thing.co_name}"
-        return f"{name} {place} {thing.co_code.hex()} {thing.co_names} {thing.co_varnames} {constants}"
+        return f"{name} {' '.join(repr(getattr(thing, one)) for one in OF_CODE)} {constants}"
+    if isinstance(thing, memoryview):
+        return f"{name} {thing.format} {thing.shape} {thing.strides} {thing.readonly}"
     if isinstance(thing, types.FunctionType):
         return f"{name} {named(thing)} {kind_of(thing.__code__)}"
     if isinstance(thing, type | types.BuiltinFunctionType | types.ModuleType):
@@ -77,6 +85,8 @@ def named(thing: Any) -> str:
 
 def _as_usual(number: str) -> bool:
     """Whether a number in a text is written as Python writes it, and no negative zero."""
+    if not number.isascii():
+        return False
     if len(number) < USUAL_DIGITS and number.isdigit():
         return number[0] != "0" or number == "0"
     if number.lstrip("-").isdigit():

@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import io
 import types
+import warnings
 import weakref
 from array import array
 from collections import OrderedDict, defaultdict
@@ -76,8 +77,8 @@ def number_parts(number: Number) -> Iterator[tuple[str, Any]]:
         yield ".float", parts[0]
         yield from ((f".left{f'[{place}]' * (place > 0)}", part) for place, part in enumerate(parts[1:]))
         yield ".exponent", str(number.as_tuple().exponent)
-        if number.is_nan() and number.as_tuple().digits:
-            yield ".digits", str(number.as_tuple().digits)
+        if number.is_nan() and (number.as_tuple().digits or number.is_signed()):
+            yield ".digits", str((number.as_tuple().sign, number.as_tuple().digits))
     else:
         yield from ((".ticks", int(number.astype(np.int64))), (".unit", str(number.dtype)))
 
@@ -107,6 +108,9 @@ def in_c(thing: Any) -> Iterator[tuple[str, Any]]:
         yield ".closed", closed
         if not closed:
             yield from ((".getvalue()", kind.getvalue(thing)), (".tell()", kind.tell(thing)))
+            if isinstance(thing, io.StringIO):
+                state: Any = io.StringIO.__getstate__(thing)
+                yield ".newline", state[1]
     yield from attributes("", thing)
 
 
@@ -155,17 +159,28 @@ def is_closed(thing: Any) -> bool:
     if isinstance(thing, WALKED) or is_frame(thing) or not foreign(type(thing)):
         return False
     try:
-        kept = reduced(thing)
+        kept = quietly_reduced(thing)
     except Exception:  # foreign code
         return True
     return isinstance(kept, str) and not has_its_name(thing, kept)
+
+
+def quietly_reduced(thing: Any) -> Any:
+    """What pickle would keep of it; Python warns of the iterators of itertools alone. Errors: what its class raises."""
+    if not any(kind.__module__ == "itertools" for kind in type(thing).__mro__):
+        return reduced(thing)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return reduced(thing)
 
 
 FRAMES = ("Series", "DataFrame", "Index")
 OF_TABLES = frozenset({"_mgr", "_attrs", "_flags", "_name"})
 OF_INDEXES = frozenset({"_name", "_names", "_data", "_range", "_levels", "_codes", "_freq", "sortorder"})
 """Names under which pandas keeps what is read by other names."""
-EMPTY = {"_id": "object", "_references": "BlockValuesRefs", "_is_copy": "ReferenceType", "_item_cache": "dict"}
+OF_MANAGERS = frozenset({"axes", "blocks", "refs", "_blknos", "_blklocs", "_is_consolidated", "_known_consolidated"})
+"""Names under which what holds a table's values has these, and what it computed of them."""
+EMPTY = {"_id": "object", "_references": "BlockValuesRefs", "_is_copy": "ReferenceType"}
 """Types of what pandas keeps that is not of the values; of these names None, too."""
 
 
@@ -194,10 +209,14 @@ def frame_parts(thing: Any) -> Iterator[tuple[str, Any]]:
         yield ".freq", str(thing.freq)
     yield ".names", list(thing.names) if hasattr(thing, "names") else getattr(thing, "name", None)
     yield from _of_range(thing)
+    yield from _of_manager(getattr(thing, "_mgr", None))
     of_pandas = OF_TABLES if hasattr(thing, "index") else OF_INDEXES
     for name, part in vars(thing).items():
         if name == "_cache" and type(part) is dict and not hasattr(thing, "index"):
             own = {key: kept for key, kept in part.items() if not _is_computed(type(thing), key, kept)}
+            yield from [(f".{name}", own)] if own else []
+        elif name == "_item_cache" and type(part) is dict:
+            own = {key: kept for key, kept in part.items() if not _is_column(thing, key, kept)}
             yield from [(f".{name}", own)] if own else []
         elif name not in of_pandas and not (part is None and name in EMPTY) and type(part).__name__ != EMPTY.get(name):
             yield f".{name}", part
@@ -206,6 +225,24 @@ def frame_parts(thing: Any) -> Iterator[tuple[str, Any]]:
 def _is_computed(kind: type, name: Any, kept: Any) -> bool:
     """Whether an index keeps there what it computed of its values."""
     return isinstance(name, str) and hasattr(kind, name) and type(kept) not in (int, float, bytes)
+
+
+def _is_column(table: Any, key: Any, kept: Any) -> bool:
+    """Whether a table keeps there a column of its own, as it does once one was asked for."""
+    if type(kept).__name__ != "Series" or not is_frame(kept) or kept.attrs or key not in list(table.columns):
+        return False
+    return bool(kept.equals(table.iloc[:, list(table.columns).index(key)]))
+
+
+def _of_manager(manager: Any) -> Iterator[tuple[str, Any]]:
+    """What was put beside the values of a table."""
+    for place, part in attributes("._mgr", manager):
+        name = place.rpartition(".")[2].removesuffix(" (unset)")
+        if name == "_cache" and type(part) is dict:
+            own = {key: kept for key, kept in part.items() if not _is_computed(type(manager), key, kept)}
+            yield from [(place, own)] if own else []
+        elif name not in OF_MANAGERS:
+            yield place, part
 
 
 def _of_range(index: Any) -> Iterator[tuple[str, Any]]:

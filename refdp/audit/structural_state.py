@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import gc
 import json
+import math
 import pickletools
 import random
+import struct
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from decimal import Decimal
 from functools import partial
 from typing import Any
@@ -22,8 +24,9 @@ import numpy as np
 from refdp.audit import inside
 from refdp.audit.by_name import HEAP_TYPE
 from refdp.audit.hidden_memory import behind, between
-from refdp.audit.in_floats import NUMBER, left_of_long
-from refdp.audit.inside import foreign, reduced
+from refdp.audit.in_floats import NUMBER, left_of_long, odd_nans, of_text
+from refdp.audit.inside import foreign
+from refdp.audit.padding import odd_truths
 from refdp.audit.reading import Leaf, Reading
 from refdp.audit.structural_beside import (
     IN_C,
@@ -37,11 +40,13 @@ from refdp.audit.structural_beside import (
     number_parts,
     of_code,
     own_class,
+    quietly_reduced,
     ufunc_parts,
     wrapped,
 )
 
 PLAIN_KEYS = frozenset({str, bytes, int, float, bool, type(None)})
+NAN = struct.pack("<d", math.nan)
 MOST_DIGITS = 4_000
 """Longer keys have no text of their own in a path."""
 MOST_LEAVES = 100_000
@@ -100,6 +105,10 @@ def _walk(thing: Any, path: str, depth: int, above: frozenset[int], reading: Rea
 
 
 def _of_one(thing: Any, path: str, depth: int, above: frozenset[int], reading: Reading, within: bool) -> Leaves:
+    if isinstance(thing, _Decimals):
+        yield from _of_one(thing.nearest, path, depth, above, reading, within)
+        yield from ((f"{path}.left[{place}]", one) for place, one in enumerate(thing.left))
+        return
     reading.note(thing, path, within=within)
     parts: Iterable[tuple[str, Any]] = _attached(thing)
     if _is_whole(thing):
@@ -109,6 +118,8 @@ def _of_one(thing: Any, path: str, depth: int, above: frozenset[int], reading: R
         if isinstance(thing, np.longdouble) and thing != float(thing):
             left = left_of_long(np.array([thing]), np.array([float(thing)])).tolist()
             yield from ((f"{path}.left{f'[{place}]' * (place > 0)}", one) for place, one in enumerate(left))
+        if math.isnan(thing):
+            yield from ((f"{path}.bits", int.from_bytes(one, "little")) for one in _odd_bits(thing))
     elif isinstance(thing, str):
         yield from _text(thing, path, depth, above, reading)
     elif isinstance(thing, (bytes, bytearray)):
@@ -127,6 +138,8 @@ def _of_one(thing: Any, path: str, depth: int, above: frozenset[int], reading: R
             parts = (*parts, (".base", base))
         elif isinstance(thing, np.ndarray | np.void) and not within and between(thing):
             reading.left[path] = "bytes between its fields"
+        if isinstance(thing, np.ndarray | np.void) and not within and (odd := odd_truths(thing)).size:
+            parts = (*parts, (".bytes", odd.tolist()))
         if is_frame(thing):
             reading.form.append(frame_kinds(thing))
         if not parts and depth < DEEPEST:  # that it is there, and of what shape, is read from outside, too
@@ -136,12 +149,25 @@ def _of_one(thing: Any, path: str, depth: int, above: frozenset[int], reading: R
         parts = (*parts, *own_class(thing))
     if id(thing) in above:
         return
-    among, array = above | {id(thing)}, isinstance(thing, np.ndarray) and not thing.dtype.hasobject
+    among, array = above | {id(thing)}, _says_kinds(thing)
     for name, part in parts:
         if depth >= DEEPEST:
             reading.left[path] = f"it is {DEEPEST} levels deep"
             return
         yield from _walk(part, path + name, depth + 1, among, reading, array)
+
+
+def _odd_bits(nan: float | np.floating[Any]) -> list[bytes]:
+    """The bytes of a NaN that is not the usual one."""
+    if isinstance(nan, float):
+        held = struct.pack("<d", nan)
+        return [] if held == NAN else [held]
+    return odd_nans(np.asarray(nan))
+
+
+def _says_kinds(thing: Any) -> bool:
+    """Whether an array says of what kind its elements are; one with a mask is two arrays, each to be looked at."""
+    return isinstance(thing, np.ndarray) and not thing.dtype.hasobject and not isinstance(thing, np.ma.MaskedArray)
 
 
 def _is_function(thing: Any) -> bool:
@@ -236,7 +262,7 @@ def _array_parts(array: np.ndarray) -> Iterator[tuple[str, Any]]:
         names = ((name, array[name]) for name in array.dtype.names)
         yield from ((f"[{name!r}]", part.copy() if part.dtype.hasobject else part) for name, part in names)
     elif array.ndim == 0:
-        yield "", array[()] if array.dtype.kind in "mM" else array.item()
+        yield "", array[()] if array.dtype.kind in "mMf" else array.item()
     else:
         rows = array.tolist() if array.dtype.hasobject else array  # a row of an array has the array behind it
         yield from ((f"[{place}]", part) for place, part in enumerate(rows))
@@ -261,7 +287,7 @@ def _is_held(part: Any, held: dict[str, Any]) -> bool:
 def _pickled_state(thing: Any) -> dict[str, Any]:
     """Nothing where its class raises something: `is_closed` tells."""
     try:
-        made = reduced(thing)
+        made = quietly_reduced(thing)
     except Exception:  # foreign code
         return {}
     if isinstance(made, str):
@@ -281,12 +307,27 @@ def _pickled_state(thing: Any) -> dict[str, Any]:
 def _text(text: str, path: str, depth: int, above: frozenset[int], reading: Reading) -> Leaves:
     """JSON inside a text is opened; anything else is a leaf."""
     if text[:1] in ("{", "["):
-        parsed = _parsed(partial(json.loads, object_pairs_hook=_of_pairs), text)
+        parsed = _parsed(partial(json.loads, object_pairs_hook=_of_pairs, parse_float=_decimals), text)
         if parsed is not None:
             reading.spelled.append(NUMBER.sub("0", text))
             yield from _walk(parsed, path, depth + 1, above, reading)
             return
     yield path, text
+
+
+@dataclass(frozen=True)
+class _Decimals:
+    """A number in JSON with decimals that its float does not hold."""
+
+    nearest: float
+    left: list[float]
+
+
+def _decimals(number: str) -> float | _Decimals:
+    if repr(float(number)) == number:  # most are, and need no fractions
+        return float(number)
+    nearest, *left = of_text(number)
+    return _Decimals(nearest, left) if left else nearest
 
 
 def _of_pairs(pairs: list[tuple[str, Any]]) -> Any:
@@ -303,12 +344,15 @@ def _parsed(read: Callable[[str], Any], text: str) -> Any:
 
 
 def _binary(data: bytes, path: str, depth: int, above: frozenset[int], reading: Reading) -> Leaves:
-    """A pickle's constants, a JSON text's contents, or the length and a digest-free copy as hexadecimal text."""
+    """What a pickle says, a JSON text's contents, or the length and a digest-free copy as hexadecimal text."""
     if data[:1] == b"\x80":
         constants = _constants(data)
         if constants is not None:
-            reading.spelled += _words(data)
+            reading.spelled += (opcode.name for opcode, _, _ in pickletools.genops(data))
             yield from _walk(constants, path + "<pickle>", depth + 1, above, reading)
+            for name, parts in _beside_constants(data).items():
+                if parts:
+                    yield from _walk(parts, f"{path}<{name}>", depth + 1, above, reading)
             if rest := data[_length(data) :]:
                 yield from _walk(rest, path + "<after the pickle>", depth + 1, above, reading)
             return
@@ -326,15 +370,37 @@ def _length(data: bytes) -> int:
     return 1 + max(place or 0 for _, _, place in pickletools.genops(data))
 
 
-def _words(data: bytes) -> Iterator[str]:
-    """What a pickle says besides its numbers."""
+PUSHED = ("BININT", "INT", "LONG", "FLOAT", "BINF")
+"""How the names of opcodes begin that push a number."""
+TRUTHS = {"NEWTRUE": True, "NEWFALSE": False}
+
+
+def _beside_constants(data: bytes) -> dict[str, list[Any]]:
+    """What a pickle says besides its numbers: texts, other bytes, truth values, which of its parts it names again."""
+    found: dict[str, list[Any]] = {"texts": [], "bytes": [], "truths": [], "places": []}
+    found["opcodes"] = [" ".join(map(_said, pickletools.genops(data)))]
     for opcode, argument, _ in pickletools.genops(data):
         if isinstance(argument, str):
-            yield argument
-        elif isinstance(argument, bytes) and len(argument) % 8:
-            yield argument.hex()
-        elif not isinstance(argument, int | float):
-            yield opcode.name
+            found["texts"].append(argument)
+        elif isinstance(argument, bytes | bytearray) and not _are_floats(argument):
+            found["bytes"].append(bytes(argument))
+        elif opcode.name in TRUTHS:
+            found["truths"].append(TRUTHS[opcode.name])
+        elif isinstance(argument, int) and not opcode.name.startswith(PUSHED):
+            found["places"].append(argument)
+    return found
+
+
+def _said(operation: tuple[Any, Any, Any]) -> str:
+    """An opcode, or what it pushes: which one pushes a number or text hangs on how long that is."""
+    opcode, argument, _ = operation
+    pushes = isinstance(argument, str | bytes | float) or opcode.name.startswith(PUSHED)
+    return type(argument).__name__ if pushes else opcode.name
+
+
+def _are_floats(data: bytes | bytearray) -> bool:
+    """Whether a buffer may hold numbers of eight bytes."""
+    return len(data) > 0 and len(data) % 8 == 0
 
 
 def _constants(data: bytes) -> list[Any] | None:
@@ -342,11 +408,9 @@ def _constants(data: bytes) -> list[Any] | None:
     found: list[Any] = []
     try:
         for opcode, argument, _ in pickletools.genops(data):
-            if isinstance(argument, bytes) and len(argument) and len(argument) % 8 == 0:
+            if isinstance(argument, bytes | bytearray) and _are_floats(argument):
                 found.append(np.frombuffer(argument, dtype=np.float64))
-            elif isinstance(argument, (int, float)) and opcode.name.startswith(
-                ("BININT", "INT", "LONG", "FLOAT", "BINF")
-            ):
+            elif isinstance(argument, (int, float)) and opcode.name.startswith(PUSHED):
                 found.append(argument)
     except (ValueError, UnicodeDecodeError):
         return None

@@ -55,6 +55,15 @@ def test_what_an_array_is() -> None:
     assert not any("metadata" in place for place in places(np.zeros(1)))
 
 
+def test_how_a_type_is_built_is_told() -> None:
+    """The shape of its elements and of those of its fields, and whether fields were to lie as in C."""
+    kinds: list[Any] = [("f8", (2, 3)), ("f8", (3, 2)), ("i8", (3, 2)), [("a", "f8")], [("a", [("b", "f8")])]]
+    types = [*map(np.dtype, kinds), np.dtype([("a", "f8")], align=True)]
+    types.append(np.dtype([("a", np.dtype([("b", "f8")], align=True))]))
+    assert len({repr(view(one).lines) for one in types}) == len(types) == 7
+    assert len({repr(view(np.zeros(0, one)).lines) for one in types[3:]}) == 4
+
+
 ALIGNED = np.dtype([("flag", "i1"), ("value", "f8")], align=True)
 
 

@@ -100,6 +100,12 @@ def test_what_is_kept_in_c_is_what_pickle_is_given(given: Any, found: Any) -> No
     assert attributes(one) == found
 
 
+def pickled(said: str, *places: int) -> dict[str, Any]:
+    """What stands beside the numbers of a pickle: its opcodes, their further numbers."""
+    opcodes = {"<opcodes>[0]": f"PROTO {said} STOP"}
+    return opcodes | {f"<places>[{number}]": place for number, place in enumerate(places)}
+
+
 @pytest.mark.parametrize(
     ("thing", "found"),
     [
@@ -124,10 +130,17 @@ def test_what_is_kept_in_c_is_what_pickle_is_given(given: Any, found: Any) -> No
         ("[1, 2", {"": "[1, 2"}), ("", {"": ""}), ("7", {"": "7"}),
         (b"[3]", {"[0]": 3}), (b"\xff\x00", {"": "ff00"}), (b"", {"": ""}), (bytearray(b"a"), {"": "a"}),
         (b"\x80\xff", {"": "80ff"}),
-        (pickle.dumps([1, 2.5, 300], protocol=2), {"<pickle>[0]": 1, "<pickle>[1]": 2.5, "<pickle>[2]": 300}),
-        (pickle.dumps(np.array([0.5, -2.0]).tobytes(), protocol=3), {"<pickle>[0][0]": 0.5, "<pickle>[0][1]": -2.0}),
-        (pickle.dumps(b"seven..", protocol=3), {"<pickle>": "list"}),
-        (pickle.dumps(b"", protocol=3), {"<pickle>": "list"}),
+        (pickle.dumps([1, 2.5, 300], protocol=2),
+         {"<pickle>[0]": 1, "<pickle>[1]": 2.5, "<pickle>[2]": 300, "<places>[0]": 2, "<places>[1]": 0,
+          "<opcodes>[0]": "PROTO EMPTY_LIST BINPUT MARK int float int APPENDS STOP"}),
+        (pickle.dumps(np.array([0.5, -2.0]).tobytes(), protocol=3),
+         {"<pickle>[0][0]": 0.5, "<pickle>[0][1]": -2.0, **pickled("bytes BINPUT", 3, 0)}),
+        (pickle.dumps(b"seven..", protocol=3),
+         {"<pickle>": "list", "<bytes>[0]": "seven..", **pickled("bytes BINPUT", 3, 0)}),
+        (pickle.dumps(b"", protocol=3), {"<pickle>": "list", "<bytes>[0]": "", **pickled("bytes BINPUT", 3, 0)}),
+        (pickle.dumps("n 3", protocol=2), {"<pickle>": "list", "<texts>[0]": "n 3", **pickled("str BINPUT", 2, 0)}),
+        (pickle.dumps([True, False], protocol=2)[:2] + b"\x88.",
+         {"<pickle>": "list", "<truths>[0]": 1, **pickled("NEWTRUE", 2)}),
     ],
 )  # fmt: skip
 def test_every_leaf_of_an_object_by_its_path(thing: Any, found: Any) -> None:
@@ -181,7 +194,7 @@ def test_texts_in_texts_count_as_deeper() -> None:
     assert leaves(text(DEEPEST // 2)) == {"[0]" * (DEEPEST // 2): "7"}
     assert leaves(text(DEEPEST // 2 + 1)) == {}
     packed = pickle.dumps(1.5, protocol=2)
-    for place, found in ((DEEPEST - 2, 1), (DEEPEST - 1, 0)):
+    for place, found in ((DEEPEST - 2, 3), (DEEPEST - 1, 0)):
         held: Any = packed
         for _ in range(place):
             held = [held]

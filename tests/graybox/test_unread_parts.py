@@ -1,5 +1,6 @@
 """What an output holds in places, digits or texts that are easily passed over is among what audits compare."""
 
+import pickle
 from collections import deque
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from refdp.audit import opened_replay
 from refdp.audit.outputs import one_row
 from refdp.audit.structural_state import leaves
 
@@ -48,6 +50,7 @@ def fields(count: int) -> Fields:
     return found
 
 
+NAN = np.longdouble(np.nan).tobytes()
 PLACES = {
     "decimal": Decimal,
     "digits of a decimal": lambda n: Decimal(f"1.0000000000000000000000{n}"),
@@ -69,14 +72,22 @@ PLACES = {
     "beside fields": fields,
     "class": lambda n: type(f"T{n}", (), {})(),
     "long double": lambda n: np.longdouble(1) + n * np.finfo(np.longdouble).eps,
+    "bits of a NaN": lambda n: float(np.uint64(0x7FF8000000000000 + n).view(float)),
+    "bits of a long double's NaN": lambda n: np.frombuffer(bytes([n, *NAN[1:]]), np.longdouble),
+    "bytes of a truth": lambda n: np.array([n], np.uint8).view(bool),
+    "decimals in JSON": lambda n: f"[0.5{'0' * 30}{n}]",
+    "text in a pickle": lambda n: pickle.dumps(f"{n} rows"),
+    "truths in a pickle": lambda n: pickle.dumps([n == 3, n == 4]),
+    "what a pickle names again": lambda n: pickle.dumps([*(words := list("abcdef")), words[n]]),
+    "kind of a pickle": lambda n: pickle.dumps([] if n == 3 else ()),
 }
 
 
 @pytest.mark.parametrize("place", PLACES)
 def test_a_number_is_seen_wherever_it_is(place: str) -> None:
     make: Any = PLACES[place]
-    assert leaves([1.0, make(3)]) == leaves([1.0, make(3)])
-    assert leaves([1.0, make(3)]) != leaves([1.0, make(4)])
+    assert repr(leaves([1.0, make(3)])) == repr(leaves([1.0, make(3)]))  # a NaN is not equal to itself
+    assert repr(leaves([1.0, make(3)])) != repr(leaves([1.0, make(4)]))
 
 
 @pytest.mark.parametrize(
@@ -101,3 +112,11 @@ def test_numbers_of_a_text_are_numbers_whatever_else_it_says() -> None:
     assert [line[:2].tolist() for line in lines] == [[1.5, 3.0], [-2.25, 3.0], [2.0, 4.0]]
     assert len({line[2] for line in lines}) == 1
     assert one_row([1, 2]).tolist() == [1.0, 2.0] and one_row(SimpleNamespace(a=5))[0] == 5.0
+
+
+def test_what_floats_leave_over_may_differ_where_numbers_may_by_rounding() -> None:
+    """Of finite floats; what stands for a number beyond them may not."""
+    differ = opened_replay._differing_results
+    one, other, beyond = (leaves(f"[{number}]") for number in ("0.5", f"0.5{'0' * 20}{'9' * 40}", "3e400"))
+    assert differ(one, other, 0.0, {}) and not differ(one, other, 1e-9, {})
+    assert differ(beyond, leaves("[4e400]"), 1e-9, {}) and differ(one, beyond, 1e-9, {})
