@@ -72,16 +72,19 @@ def check_kind(y: NDArray[Any], known: NDArray[Any]) -> None:
 
 
 def renumbered(known: NDArray[Any]) -> str:
-    """What to do where scikit-learn hands on numbers for labels; "" where the public classes are those numbers already.
+    """What to do instead where scikit-learn hands on numbers for labels; "" where the public classes are such numbers.
+
+    They are then no sign of it. To give such numbers is no way out: scikit-learn's encoder numbers numbers anew.
 
     known: shape (classes,).
     """
     if known.dtype.kind in "iuf" and np.array_equal(known, np.arange(len(known))):
         return ""
     return (
-        "; scikit-learn's VotingClassifier, StackingClassifier, BaggingClassifier and cross_val_predict hand on "
-        "numbers from 0 in place of the labels that occur: with them give y as such numbers, and "
-        f"classes=range({len(known)}) (docs/choosing.md, Before fit)"
+        "; scikit-learn's VotingClassifier, StackingClassifier, BaggingClassifier and cross_val_predict number the "
+        "labels that occur anew, numbers too, so that one record of a rare class renames all others: fit each "
+        "estimator on the labels themselves, with public classes, and combine the fitted ones' predict_proba by hand; "
+        "for folds cross_val_score (docs/choosing.md, Before fit)"
     )
 
 
