@@ -132,7 +132,7 @@ def _kept_of_another(module: ModuleType) -> str:
 
 @cache
 def _compared(name: str) -> dict[Any, tuple[Any, Seen]]:
-    """What was compared of a function with a cache: results, and what was in them, by key. In a cache, as of `_known`."""
+    """What was compared of a function with a cache: results, what was in them, by key. In a cache, as of `_known`."""
     return {}
 
 

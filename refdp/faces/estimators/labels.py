@@ -82,8 +82,8 @@ def check_kind(y: NDArray[Any], known: NDArray[Any]) -> None:
         raise InvalidRecords(f"y holds {' and '.join(found)}, classes lists {due}: give both as the same kind{more}")
     if y.dtype.kind == "f" and due == "numbers" and not _tells_apart(y.dtype, known):
         raise InvalidRecords(
-            f"y holds numbers of type {y.dtype}, which rounds different public classes to one: give both as whole numbers "
-            "of one type, or as texts; a list with one float in it is one of floats"
+            f"y holds numbers of type {y.dtype}, which rounds different public classes to one: give both as whole "
+            "numbers of one type, or as texts; a list with one float in it is one of floats"
         )
 
 
