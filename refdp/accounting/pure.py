@@ -6,6 +6,9 @@ Facts used, with e the epsilon inside:
   r_j in [exp(-e_j), exp(e_j)], so ε = log(1 + sum_j w_j (exp(e_j) - 1)), and the inverse ratio is smaller by convexity;
 - partition, replace-one: the slot's block does not depend on content, both mixtures have the same weights: max_j e_j;
 - sampling at rate q: log(1 + q (exp(e) - 1)) (Balle, Barthe, Gaboardi 2018, Theorems 8 and 9).
+
+Beyond 700, where exp(e) is no float, both logarithms are taken as m + log(sum_j w_j exp(e_j - m) + (1 - sum_j w_j)
+exp(-m)), m the largest e_j.
 """
 
 from __future__ import annotations
@@ -35,9 +38,12 @@ from refdp.accounting.releases import (
     RangeCost,
     SuppliedCost,
 )
-from refdp.accounting.rounding import TINY, ceiling, upwards
+from refdp.accounting.rounding import SLACK, TINY, ceiling, upwards
 from refdp.data.numbers import Number
 from refdp.privacy.events import Plan, Relation
+
+_LARGEST = 700.0
+"""Up to it the exponential is a float, with room."""
 
 
 def pure_epsilon(plan: Plan) -> float:
@@ -94,9 +100,19 @@ def _amplified(exact: Fraction, rate: float) -> Fraction:
 
 def amplified(epsilon: float, rate: float) -> float:
     """log(1 + q (exp(ε) - 1)), rounded upwards (Balle, Barthe, Gaboardi 2018); never above ε."""
-    if epsilon > 700:
-        return epsilon
+    if epsilon > _LARGEST:
+        return min(epsilon, _log_sum([(epsilon, rate), (0.0, 1 - rate)]))
     return min(epsilon, upwards(math.log1p(sampled_excess(math.expm1(epsilon), rate))))
+
+
+def _log_sum(terms: list[tuple[float, float]]) -> float:
+    """log(sum w exp(s)) for terms (s, w) with s >= 0, w >= 0 of sum 1, from above; no exp(s) is computed."""
+    top = max(size for size, _ in terms)
+    if top == math.inf:
+        return top
+    lost = 2 * len(terms) * math.ulp(0.0)  # by underflow
+    part = math.log(math.fsum(weight * math.exp(size - top) for size, weight in terms) + lost)
+    return max(0.0, top + part + SLACK * (top - part))
 
 
 def sampled_excess(excess: Number, rate: Number) -> Number:
@@ -122,8 +138,13 @@ def _mixture(slots: list[tuple[Fraction | None, float]], relation: Relation) -> 
     epsilons = [exact for exact, _ in slots if exact is not None]
     if len(epsilons) < len(slots):
         return None
-    if relation is Relation.REPLACE_ONE or max(epsilons) > 700:
+    if relation is Relation.REPLACE_ONE:
         return max(epsilons)
+    if max(epsilons) > _LARGEST:
+        weights = [weight for _, weight in slots]
+        rest = max(0.0, ceiling(1 - sum(map(Fraction, weights), Fraction(0))))
+        logarithm = _log_sum([(0.0, rest), *zip(map(ceiling, epsilons), weights, strict=True)])
+        return max(epsilons) if logarithm == math.inf else min(max(epsilons), Fraction(logarithm))
     gain = math.fsum(weight * math.expm1(ceiling(one)) for one, (_, weight) in zip(epsilons, slots, strict=True))
     return min(max(epsilons), Fraction(upwards(math.log1p(gain))))
 

@@ -170,6 +170,7 @@ def _of_certificate(certificate: Mapping[str, Any], run: Mapping[str, Any]) -> D
     composed = _matching(claims, lambda name: name.startswith("composition/") or name.endswith("/run"))
     sampled = _matching(claims, lambda name: "subsampl" in name)
     others = [name for name in own if _about_others(name, relation)]
+    dealt = _matching(claims, lambda name: any(word in name for word in PARTS))
     inside = bool(sampled) and (relation == Relation.REPLACE_ONE or any("replace-one" in one for one in sampled))
     laws = _matching(claims, lambda name: name.split("/")[-1] in LAWS)
     if not releases:
@@ -196,8 +197,8 @@ def _of_certificate(certificate: Mapping[str, Any], run: Mapping[str, Any]) -> D
         "composition": (_weakest(composed.values()), "; ".join(
             [f"{len(releases)} releases, composed by the accountant", *filter(None, [held.total])]), _listed(composed)),
         "sampling": (
-            (_weakest(sampled.values()), "a secret sample is credited", _listed(sampled))
-            if sampled
+            (_weakest({**sampled, **dealt}.values()), _credited(sampled, dealt), _listed({**sampled, **dealt}))
+            if sampled or dealt
             else (Word.ASSUMED, "no sample is credited, as the document has it: no claim about one is named", ())
             if composed
             else (Word.NOT_EXAMINED, "the certificate says nothing about it, nor about composition", ())
@@ -230,7 +231,7 @@ def _of_certificate(certificate: Mapping[str, Any], run: Mapping[str, Any]) -> D
     }  # fmt: skip
     broken = {
         topic for topic, known in (
-            ("sensitivity", own), ("composition", composed), ("mechanism", laws), ("sampling", sampled),
+            ("sensitivity", own), ("composition", composed), ("mechanism", laws), ("sampling", {**sampled, **dealt}),
             ("parameters", claims),
         ) if "REFUTED" in known.values()
     }  # fmt: skip
@@ -242,6 +243,18 @@ def _of_certificate(certificate: Mapping[str, Any], run: Mapping[str, Any]) -> D
         Answer(topic, QUESTIONS[topic], *answers[topic], holds=topic not in broken)
         for topic in QUESTIONS
     ))  # fmt: skip
+
+
+PARTS = ("/partition-", "/unused-records")
+"""In names of claims that secret parts cost what the dearest does, or less where a record may be in none."""
+
+
+def _credited(sampled: Mapping[str, str], dealt: Mapping[str, str]) -> str:
+    """What privacy is gained by, as the claims say; how many parts there are is on no line."""
+    said = ["a secret sample is credited"] if sampled else []
+    said += ["a secret partition of the records is credited, where the run has more than one part"] if dealt else []
+    unused = any("unused" in name for name in dealt)
+    return "; ".join([*said, *(["so is that a record may be in no part"] if unused else [])])
 
 
 LAWS = ("laplace", "discrete-laplace", "gaussian", "discrete-gaussian", "exponential-range", "exponential")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 
-from refdp.data.records import Floats, Model
+from refdp.data.records import Ensemble, Floats, Model
 
 
 def importances(model: Model) -> Floats:
@@ -30,7 +31,16 @@ def importances(model: Model) -> Floats:
 
 
 def staged(model: Model) -> Iterator[Model]:
-    """The model after each of its trees, of every score alike."""
+    """The model after each of its trees, of every score alike; of a forest the mean of the trees so far."""
+    forest = model.params.get("update") == "averaging"
     for trees in range(1, max(len(own.trees) for own in model.outputs) + 1):
-        own = (replace(one, trees=one.trees[:trees], weights=one.weights[:trees]) for one in model.outputs)
-        yield replace(model, outputs=tuple(own))
+        yield replace(model, outputs=tuple(_cut(one, trees, forest) for one in model.outputs))
+
+
+def _cut(one: Ensemble, trees: int, forest: bool) -> Ensemble:
+    """Its first trees. forest: weights are shares of all trees, and become shares of these."""
+    weights = one.weights[:trees]
+    if forest and trees < len(one.trees):
+        total = math.fsum(weights)
+        weights = tuple(weight / total for weight in weights)
+    return replace(one, trees=one.trees[:trees], weights=weights)

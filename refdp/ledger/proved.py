@@ -148,12 +148,16 @@ def reached(paper: str) -> tuple[str, ...]:
     return tuple(sorted({module for name in names for module in modules_of(name)}))
 
 
+HOMES = ("refdp.data.records", "refdp.privacy.events")
+"""Modules of whose classes schemas and settings are made, which are compared whatever a text reaches."""
+
+
 def running(paper: str) -> str:
     """The first name that stands for something else than the text that a result is about, empty where none does.
 
     Samplers are compared as well, which no text reaches: a curator's source has them.
     """
-    return otherwise({*reached(paper), *modules_of("refdp.privacy.sources:SampleSource")})
+    return otherwise({*HOMES, *reached(paper), *modules_of("refdp.privacy.sources:SampleSource")})
 
 
 @lru_cache(maxsize=1)
@@ -199,11 +203,11 @@ PLAIN = (bool, int, float, str, type(None), np.float64)
 
 
 def plain(value: Any) -> str:
-    """A setting's value as text, its exact value where it is a number."""
-    if isinstance(value, Enum) and _is_refdps(type(value)):
+    """A setting's value as text, its exact value where it is a number; with what it was given beside its fields."""
+    if isinstance(value, Enum) and _is_refdps(type(value)) and _is_member(value):
         return str(value.value)
     if is_dataclass(value) and not isinstance(value, type):
-        inner = ", ".join(f"{one.name}={_within(getattr(value, one.name))}" for one in fields(value))
+        inner = ", ".join(f"{name}={_within(getattr(value, name))}" for name in _names(value))
         return f"{type(value).__name__ if _is_refdps(type(value)) else _named(type(value))}({inner})"
     if type(value) in (list, tuple):
         return f"({', '.join(map(_within, value))})"
@@ -211,9 +215,23 @@ def plain(value: Any) -> str:
 
 
 def _is_refdps(kind: type) -> bool:
-    """Whether a class is that of its name in a module of refdp: another's members and fields compute as it wants."""
-    module = sys.modules.get(kind.__module__) if kind.__module__.startswith("refdp.") else None
+    """Whether a class is that of its name in one of `HOMES`: another's members and fields compute as it wants.
+
+    What is put into a module that is compared with its source is told; into any other whatever name is easily put.
+    """
+    module = sys.modules.get(kind.__module__) if kind.__module__ in HOMES else None
     return getattr(module, kind.__qualname__, None) is kind
+
+
+def _is_member(value: Enum) -> bool:
+    """Whether it is one of its class, and not only made of it."""
+    return any(value is one for one in type(value))
+
+
+def _names(value: Any) -> list[str]:
+    """A dataclass's fields, and what an object of it was given of its own."""
+    names = [one.name for one in fields(type(value))]
+    return [*names, *(name for name in getattr(value, "__dict__", {}) if name not in names)]
 
 
 def _named(kind: type) -> str:
@@ -227,9 +245,7 @@ def _within(value: Any) -> str:
 
 def settings_of(params: Any) -> dict[str, str]:
     """Every parameter but the relation, as text; and what else an object of parameters was given of its own."""
-    names = [one.name for one in fields(params) if one.name != "relation"]
-    own = [name for name in vars(params) if name not in (*names, "relation")]
-    return {name: plain(getattr(params, name)) for name in (*names, *own)}
+    return {name: plain(getattr(params, name)) for name in _names(params) if name != "relation"}
 
 
 @lru_cache(maxsize=1)
@@ -254,6 +270,8 @@ def cited(paper: str, params: Any, schema: Schema, further: tuple[Kept, ...] = (
     Of the results that are kept, and of `further` ones, that which differs from the run in the least.
     """
     if type(params) is not getattr(sys.modules.get(text_of(paper).partition(":")[0]), "Params", None):
+        return ()
+    if not (type(params.relation) is Relation and _is_member(params.relation)):
         return ()
     found = list(_theorems(paper, params))
     results = [one for one in (*further, *kept()) if (one.paper, one.relation) == (paper, params.relation.value)]

@@ -4,7 +4,8 @@ Functions are compared by their code, defaults and what they enclose, classes by
 its class and its parts. So what was put into a module or a class from elsewhere, at an import or later, is told. What a
 text does to itself is made anew with it, and is for its digest to tell (`refdp.ledger.proved.text_now`).
 
-What was taken away again leaves no trace but in caches: whatever they keep is computed anew, once.
+What was taken away again leaves no trace but in caches: whatever they keep is computed anew, once, and again where it
+has changed in place since.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import ast
 import builtins
 import gc
+import hashlib
 import importlib
 import inspect
 import sys
@@ -110,23 +112,27 @@ def otherwise(modules: Iterable[str]) -> str:
 def _kept_of_another(module: ModuleType) -> str:
     """The first function whose cache keeps another result than the function gives now, empty where there is none.
 
-    Those that were compared before are not computed again.
+    Those that were compared before, and have in them what they had, are not computed again.
     """
     for name, function in vars(module).items():
         if not (hasattr(function, "cache_parameters") and function.__module__ == module.__name__):
             continue
-        before, now = _compared(f"{module.__name__}.{name}"), list(_entries(function))
-        for key, result in now:
-            if before.get(key, ABSENT) is not result and not _gives(function.__wrapped__, key, result):
-                return name
+        before, now = _compared(f"{module.__name__}.{name}"), {}
+        for key, result in _entries(function):
+            known, seen = before.get(key, (ABSENT, []))
+            if known is not result or not all(map(_unchanged, seen)):
+                seen = []
+                if not _gives(function.__wrapped__, key, result, seen):
+                    return name
+            now[key] = result, seen
         before.clear()
         before.update(now)
     return ""
 
 
 @cache
-def _compared(name: str) -> dict[Any, Any]:
-    """Results that were compared, of a function with a cache, by key. In a cache, as of `_known`."""
+def _compared(name: str) -> dict[Any, tuple[Any, Seen]]:
+    """What was compared of a function with a cache: results, what was in them, by key. In a cache, as of `_known`."""
     return {}
 
 
@@ -146,8 +152,11 @@ def _entries(function: Any) -> Iterator[tuple[Any, Any]]:
         place += 1 + found
 
 
-def _gives(function: Any, key: Any, result: Any) -> bool:
-    """Whether a function gives the same for what a cache knows its arguments by: these, a mark, and those by name."""
+def _gives(function: Any, key: Any, result: Any, seen: Seen | None = None) -> bool:
+    """Whether a function gives the same for what a cache knows its arguments by: these, a mark, and those by name.
+
+    seen: gets what was compared.
+    """
     given = list(key) if type(key) is tuple else [key]
     mark = next((place for place, one in enumerate(given) if type(one) is object), len(given))
     pairs = given[mark + 1 :]
@@ -155,7 +164,7 @@ def _gives(function: Any, key: Any, result: Any) -> bool:
         made = function(*given[:mark], **dict(zip(pairs[::2], pairs[1::2], strict=True)))
     except Exception:  # what raises is in no cache
         return False
-    return next(_differences(result, made, "", {}, []), None) is None
+    return next(_differences(result, made, "", {}, [] if seen is None else seen), None) is None
 
 
 @cache
@@ -227,7 +236,15 @@ def _glance(value: Any) -> tuple[Any, ...]:
     return tuple(part for _, part in _parts(value))
 
 
+def _of_array(array: Any) -> tuple[Any, ...]:
+    """A digest of the numbers: they may be many, and all of them are asked for whenever a certificate is made."""
+    parts = array.ravel().tolist() if array.dtype == object else [hashlib.sha256(array.tobytes()).hexdigest()]
+    return array.dtype, str(array.shape), *parts
+
+
 QUICK: dict[type, Callable[[Any], tuple[Any, ...]]] = {
+    np.ndarray: _of_array,
+    Fraction: attrgetter("numerator", "denominator"),
     FunctionType: attrgetter(*OF_FUNCTION),
     Field: attrgetter("name", "type", "default", "default_factory", "init", "kw_only", "_field_type"),
 }
@@ -248,6 +265,8 @@ def _differences(
     if type(one) in BY_VALUE or isinstance(one, np.generic | np.dtype):
         if one != other if isinstance(one, CodeType) else repr(one) != repr(other):
             yield place
+        elif type(one) is Fraction:  # whose numbers can be changed in place
+            seen.append((one, _glance(one)))
         return
     parts = _parts(one)
     if not parts and _is_closed(one):

@@ -331,7 +331,10 @@ class Listing(NamedTuple):
 
 @lru_cache(maxsize=64)
 def _listing(sigma2: Fraction) -> Listing:
-    """Masses in whole units of 2^-48 of that of 0: their sums are exact, each mass is off by 2 units at most."""
+    """Masses in whole units of 2^-48 of that of 0: their sums are exact, each mass is off by 2 units at most.
+
+    Arrays are read-only, as they are kept.
+    """
     reach = 9 * math.isqrt(math.ceil(sigma2)) + 40  # e^-40 of the mass lies beyond, and no bucket means it surely
     squares = np.arange(float(reach)) ** 2
     masses = np.rint(numbers.exp(-squares / float(2 * sigma2)) * 2.0**49).astype(np.int64)
@@ -343,7 +346,10 @@ def _listing(sigma2: Fraction) -> Listing:
     last = np.searchsorted(sums, edges[1:] + 2 * margin, side="right")
     under = np.append(sums[:-1] - margin - 2.0**-DIGITS, [-1.0, -1.0])
     above = np.append(-1.0, sums + margin)
-    return Listing(sums, above, under, np.where(first == last, first, UNSURE).astype(np.uint16))
+    found = Listing(sums, above, under, np.where(first == last, first, UNSURE).astype(np.uint16))
+    for array in found:
+        array.setflags(write=False)
+    return found
 
 
 def _listed(sigma2: Fraction, count: int, bits: Words) -> IntArray:

@@ -433,6 +433,12 @@ WHOLE = {
 """Claims on the whole algorithm and on the grid of (g, h)."""
 
 
+def rests_on(params: Params, schema: Schema) -> tuple[str, ...]:
+    """Claims that the guarantee of a run needs besides those of its sensitivities."""
+    together = params.one_vs_rest == "together" and schema.scores > 1
+    return (*WHOLE[params.relation], *(("fedgbdt/one-vs-rest-together",) if together else ()))
+
+
 def certificate(params: Params, schema: Schema) -> Certificate:
     """Claimed: (epsilon, delta) (Theorem 4.1). Established: the plan's cost with the ledger's sensitivities."""
     proved = plan(params, schema, proved=True)
@@ -442,7 +448,7 @@ def certificate(params: Params, schema: Schema) -> Certificate:
     remark = f"established at delta {params.delta:g}: {', '.join(figures):s}"
     return issue(
         "fedgbdt", Guarantee(params.epsilon, params.delta), plan(params, schema), proved, tuple(params.breaches()),
-        schema=schema, params=params, established=bound.epsilon, rests_on=WHOLE[params.relation], remarks=(remark,),
+        schema=schema, params=params, established=bound.epsilon, rests_on=rests_on(params, schema), remarks=(remark,),
     )  # fmt: skip
 
 

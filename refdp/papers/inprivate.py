@@ -302,13 +302,17 @@ class Params:
         return ("scheme np adds no noise: there is no privacy",) if self.scheme == "np" else ()
 
     def premises(self) -> tuple[str, ...]:
-        """Claims that the guarantee of a run needs besides those of its sensitivities."""
+        """Claims that the guarantee of a run needs besides those of its sensitivities.
+
+        Of records that are in no turn where turns cost more than the run.
+        """
         suffix = SUFFIX[self.relation]
         return (
             f"inprivate/run{suffix:s}",
             f"inprivate/theorem-7-repaired{suffix:s}",
             "inprivate/public-candidates",
             f"composition/partition-{self.relation.value:s}",
+            *(("inprivate/unused-records",) if self.turn_epsilon() > self.epsilon else ()),
         )
 
 

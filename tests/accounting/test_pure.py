@@ -10,7 +10,7 @@ import pytest
 from account_plans import ADD_REMOVE, REPLACE_ONE, laplace, plan, release
 
 from refdp.accounting import account, pure_epsilon
-from refdp.accounting.pure import kov_delta, kov_epsilon
+from refdp.accounting.pure import amplified, kov_delta, kov_epsilon
 from refdp.noise.mechanisms import DiscreteLaplace, Exponential, Gaussian, Laplace
 from refdp.privacy.events import Parallel, Partition, Plan, Relation, Repeat, Sequential, Subsample
 
@@ -30,6 +30,26 @@ def test_sums_are_exact() -> None:
     assert pure_epsilon(plan()) == 0.0
     assert pure_epsilon(plan(release(Gaussian(1.0)))) == math.inf
     assert pure_epsilon(plan(release(Gaussian(1.0), 0.0))) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("weights", "epsilons"),
+    [((0.5, 0.25), (700.2, 700.2)), ((0.5, 0.25), (1000.0, 3.0)), ((2.0**-200,), (745.0,)), ((1e-305,), (702.0,)),
+     ((0.3, 0.7), (1e5, 1e5)), ((5e-324,), (701.0,)), ((0.125, 1e-9), (699.0, 725.0))],
+)  # fmt: skip
+def test_coins_are_worth_what_they_are_where_no_float_has_the_exponential(
+    weights: tuple[float, ...], epsilons: tuple[float, ...]
+) -> None:
+    """From 700 on nothing was taken off, so that what was calibrated to cost 700 cost more."""
+    mp = pytest.importorskip("mpmath").mp
+    with mp.workdps(700):
+        parts = [mp.mpf(w) * mp.expm1(mp.mpf(e)) for w, e in zip(weights, epsilons, strict=True)]
+        exact, alone = mp.log1p(sum(parts)), mp.log1p(parts[0])
+        blocks = tuple(release(Laplace(1.0), one) for one in epsilons)
+        found = pure_epsilon(plan(Partition(weights, blocks)))
+        assert exact <= found <= exact + 1e-12 * max(epsilons) + 1e-12
+        assert alone <= amplified(epsilons[0], weights[0]) <= alone + 1e-12 * epsilons[0]
+    assert amplified(701.0, 1.0) == 701.0 and amplified(math.inf, 0.5) == math.inf
 
 
 def test_parallel_under_both_relations() -> None:

@@ -39,6 +39,7 @@ import numpy as np
 from refdp.data.numbers import Generic
 
 GRID, TABLE, SOME, ROWS = 2.0**-24, {"a": 1, "b": [1, 2]}, frozenset({"x", "y"}), np.arange(3.0)
+HALF = Fraction(1, 2)
 KIND, SHAPES, PATTERN, LAST = Literal["a", "b"], list[int] | None, re.compile("a+"), deque([1])
 WINDOW = slice(1, None)
 HERE, OBJECTS = ContextVar("here"), np.array([None, "a"], dtype=object)
@@ -177,6 +178,7 @@ CHANGES: dict[str, Callable[[Any], Any]] = {
     "TABLE, inside": lambda module: module.TABLE["b"].append(3),
     "SOME": put("SOME", lambda _: frozenset({"x"})),
     "ROWS": lambda module: module.ROWS.put(0, 5.0),
+    "HALF": put("HALF._numerator", lambda _: 3),
     "ROWS, shape": put("ROWS", lambda module: module.ROWS[None]),
     "OBJECTS": lambda module: module.OBJECTS.put(0, 5.0),
     "KIND": put("KIND", lambda _: "a"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any
@@ -71,6 +72,16 @@ def test_stages_end_with_the_score_that_has_most_trees() -> None:
     assert [[len(own.trees) for own in one.outputs] for one in stages] == [[1, 1], [2, 1], [3, 1]]
     assert [[own.weights for own in one.outputs] for one in stages] == [
         [(1.0,), (4.0,)], [(1.0, 2.0), (4.0,)], [(1.0, 2.0, 3.0), (4.0,)]]  # fmt: skip
+
+
+def test_a_forest_is_the_mean_of_its_trees_at_every_stage() -> None:
+    """Early stages were divided by the number of all trees, as if the later ones said 0."""
+    third = 1 / 3
+    whole = replace(model((tuple(tree(1, shift) for shift in range(3)), (third,) * 3)), params={"update": "averaging"})
+    stages = [one.outputs[0].weights for one in staged(whole)]
+    assert stages == [(1.0,), (0.5, 0.5), whole.outputs[0].weights]
+    boosted = replace(whole, params={"update": "gradient"})
+    assert [one.outputs[0].weights for one in staged(boosted)] == [(third,), (third,) * 2, (third,) * 3]
 
 
 # --- Shape functions --------------------------------------------------------------------------------------------------

@@ -135,6 +135,9 @@ def test_one_budget_for_all_classes_costs_epsilon(relation: Relation, accounting
     assert given.query_mu(schema) > 1.5 * divided.query_mu(schema)
     assert given.query_mu(schema) == pytest.approx(given.query_mu(two) / math.sqrt(3), rel=1e-15)
     assert given.query_mu(two) == divided.query_mu(two)
+    rests = "fedgbdt/one-vs-rest-together"
+    assert rests in formulas.rests_on(given, schema) and rests in dict(fedgbdt.certificate(given, schema).rests_on)
+    assert rests not in {*formulas.rests_on(given, two), *formulas.rests_on(divided, schema)}
 
 
 def test_joint_sensitivities_are_the_ledgers() -> None:

@@ -64,7 +64,7 @@ def test_a_repaired_run_establishes_what_it_claims(schema: Schema, relation: Rel
 @pytest.mark.parametrize("noise", ["floating", "discrete"])
 @pytest.mark.parametrize("rounds", [1, 2, 3, 9])
 def test_amplified_turns_cost_epsilon_and_no_more(schema: Schema, noise: Any, rounds: int) -> None:
-    for epsilon in (0.01, 1.0, 600.0):
+    for epsilon in (0.01, 1.0, 600.0, 699.95, 5000.0):
         amplified = params(rounds=rounds, noise=noise, turn_budget="amplified", epsilon=epsilon)
         cost, whole = (
             account(inprivate.plan(one, schema, proved=True), delta=0.0, both=False).epsilon
@@ -74,11 +74,18 @@ def test_amplified_turns_cost_epsilon_and_no_more(schema: Schema, noise: Any, ro
         assert cost >= whole * (1 - 1e-9) and (rounds != 2 or epsilon > 1 or cost > 1.1 * whole)
 
 
+UNUSED = "inprivate/unused-records"
+
+
 def test_where_turns_cost_what_the_run_does() -> None:
     """No record is surely unused where one is replaced, where halves have sizes, or where there is one round."""
     for changes in ({"relation": Relation.REPLACE_ONE}, {"halves": "sizes"}, {"rounds": 1}, {"turn_budget": "whole"}):
         assert params(**{"turn_budget": "amplified", **changes}).turn_epsilon() == 1.0
-    assert params(turn_budget="amplified").turn_epsilon() == pytest.approx(np.log1p((np.e - 1) / 0.75), rel=1e-12)
+        assert UNUSED not in params(**{"turn_budget": "amplified", **changes}).premises()
+    amplified = params(turn_budget="amplified")
+    assert amplified.turn_epsilon() == pytest.approx(np.log1p((np.e - 1) / 0.75), rel=1e-12)
+    assert amplified.premises()[-1] == UNUSED
+    assert UNUSED in dict(inprivate.certificate(amplified, REGRESSION).rests_on)
 
 
 def test_leaves_have_what_no_split_uses() -> None:

@@ -249,6 +249,21 @@ def test_without_claims_on_composition_nothing_is_known_of_samples() -> None:
     assert answer(CERTIFICATE | {"rests_on": []}, "sampling").word is Word.NOT_EXAMINED
 
 
+def test_partitions_and_unused_records_are_privacy_that_coins_give_as_samples_are() -> None:
+    """Turns that cost more than the run were told to be without a credit."""
+    part, unused = "composition/partition-add-remove", "inprivate/unused-records"
+    for names, said, held in (
+        ([part], "a secret partition", part),
+        ([part, unused], "a record may be in no part", unused),
+        ([part, "dpxgboost/subsampling-poisson"], "a secret sample is credited; a secret partition", part),
+    ):
+        rows = [{"id": name, "verdict": "ARGUED"} for name in names]
+        found = answer(CERTIFICATE | {"rests_on": [*CERTIFICATE["rests_on"], *rows]}, "sampling")
+        assert said in found.text and "no sample" not in found.text and any(held in one for one in found.evidence)
+    refuted = CERTIFICATE | {"rests_on": [{"id": part, "verdict": "REFUTED"}]}
+    assert "sampling" in contradicted(refuted)
+
+
 def test_a_reports_verdict_is_no_better_than_its_rows() -> None:
     """Of two rows about one thing the weaker counts; so do rows that no question has, and listed violations."""
     fine = report("HOLDS", **{what.replace(" ", "_"): "HOLDS" for what in SUBJECTS})

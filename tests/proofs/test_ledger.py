@@ -303,6 +303,45 @@ def test_a_setting_of_somebodys_own_class_is_named_by_its_class() -> None:
         assert proved.plain(value).startswith(f"{type(value).__module__}.{type(value).__qualname__}(")
 
 
+def test_what_a_schema_or_a_part_of_it_was_given_of_its_own_is_told() -> None:
+    def schema() -> Schema:
+        return Schema((Numeric("a", 0, 1),), Interval(0, 1))
+
+    honest = proved.plain(schema())
+    for part in (lambda one: one, lambda one: one.target, lambda one: one.features[0]):
+        given = schema()
+        object.__setattr__(part(given), "label", 1)
+        assert proved.plain(given) == proved.plain(given) != honest
+        hidden = schema()
+        object.__setattr__(part(hidden), "__dataclass_fields__", {})
+        assert proved.plain(hidden) != honest
+
+
+def test_a_class_by_the_name_of_another_in_a_module_that_nobody_compares_is_none_of_refdps(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ours = type("Interval", (Interval,), {"__module__": registry.__name__, "__qualname__": "Interval"})
+    monkeypatch.setattr(registry, "Interval", ours, raising=False)
+    assert proved.plain(ours(0, 1)) == "refdp.faces.registry.Interval(low=0.0, high=1.0)"
+    for module in proved.HOMES:
+        monkeypatch.setattr(importlib.import_module(module), "Anything", ours, raising=False)
+        assert proved.running("dpboost").startswith(f"{module}.Anything")
+        monkeypatch.undo()
+    assert proved.running("dpboost") == ""
+
+
+def test_what_was_made_of_a_refdp_enumeration_and_is_none_of_its_members_is_told() -> None:
+    """`is` tells it from the member whose value it has."""
+    made = str.__new__(Relation, Relation.ADD_REMOVE.value)
+    made._value_, made._name_ = Relation.ADD_REMOVE.value, Relation.ADD_REMOVE.name
+    assert made is not Relation.ADD_REMOVE and proved.plain(made) != "add-remove"
+    schema = Schema((Numeric("a", 0, 1),), Interval(0, 1))
+    params = registry.paper("dpboost").params({"epsilon": 1.0, "relation": "add-remove"}, as_published=False)
+    assert proved.cited("dpboost", params, schema)
+    object.__setattr__(params, "relation", made)
+    assert proved.cited("dpboost", params, schema) == ()
+
+
 @pytest.mark.parametrize(
     ("function", "given"),
     [(gridded._variance, ((2.5,), 2.0**-7)), (samplers._width, (Fraction(12345, 7),)), (sketch.evenly, (5, 3))],
@@ -330,6 +369,46 @@ def test_what_a_cache_keeps_of_a_patch_that_was_undone_is_told(
     function.cache_clear()
     function(*given)
     assert written.otherwise([module.__name__]) == ""
+
+
+def silenced(result: Any) -> None:
+    result.sure.setflags(write=True)
+    result.sure[:] = 0
+
+
+def made_small(result: Any) -> None:
+    result._numerator = 1
+
+
+@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.parametrize(
+    ("function", "given", "change"),
+    [(samplers._listing, (Fraction(100),), silenced), (gridded._variance, (2.5, 2.0**-7), made_small)],
+)
+def test_what_a_cache_keeps_and_was_changed_in_place_is_told(
+    function: Any, given: tuple[Any, ...], change: Any, first: bool
+) -> None:
+    """first: it is changed before anybody asks."""
+    name = function.__module__
+    function.cache_clear()
+    result = function(*given)
+    assert first or written.otherwise([name]) == "" == written.otherwise([name])
+    change(result)
+    told = f"{name}.{function.__name__}, whose cache keeps what something else made"
+    assert written.otherwise([name]) == told == written.otherwise([name])
+    function.cache_clear()
+    assert function(*given) is not result and written.otherwise([name]) == ""
+
+
+def test_what_is_in_a_kept_listing_is_read_only() -> None:
+    assert not any(one.flags.writeable for one in samplers._listing(Fraction(100)))
+
+
+def test_what_was_compared_and_is_as_it_was_is_not_computed_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    samplers._listing(Fraction(100))
+    assert written.otherwise([samplers.__name__]) == ""
+    monkeypatch.setattr(written, "_gives", lambda *_: False)
+    assert written.otherwise([samplers.__name__]) == ""
 
 
 def test_a_cache_knows_its_arguments_by_name_and_without_a_bound() -> None:

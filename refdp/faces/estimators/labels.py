@@ -38,7 +38,7 @@ def public_classes(given: Any) -> NDArray[Any]:
         )
     if len(kinds := sorted(kinds_of(listed))) > 1 or "bytes" in kinds:
         raise InvalidParameter(f"classes = {listed!r}: {' and '.join(kinds)} given, texts or numbers are needed")
-    known = np.unique(np.asarray(given if hasattr(given, "__array__") else listed))
+    known = np.unique(_together(given if hasattr(given, "__array__") else listed))
     if {text_of(one) for one in listed if isinstance(one, Integral)} - {text_of(one) for one in known}:
         raise InvalidParameter(
             f"classes = {listed!r}: whole numbers that floats round, since no type of whole numbers has all of "
@@ -47,6 +47,17 @@ def public_classes(given: Any) -> NDArray[Any]:
     if len(known) < 2:
         raise InvalidParameter(f"classes = {listed!r}: at least two different labels are needed")
     return known
+
+
+def _together(listed: Any) -> NDArray[Any]:
+    """As numpy has them, but whole numbers as such where a type has all of them: numpy makes floats of [7, 2^63]."""
+    found = np.asarray(listed)
+    if found.dtype.kind == "f" and all(isinstance(one, Integral) for one in listed):
+        try:
+            return np.array([int(one) for one in listed], dtype=np.uint64)
+        except OverflowError:  # some are negative
+            pass
+    return found
 
 
 def observed_classes(y: NDArray[Any]) -> NDArray[Any]:
@@ -63,25 +74,42 @@ def observed_classes(y: NDArray[Any]) -> NDArray[Any]:
 def check_kind(y: NDArray[Any], known: NDArray[Any]) -> None:
     """That labels y, shape (records,), are of the kind of the public classes known, shape (classes,).
 
-    Errors: InvalidRecords.
+    Errors: InvalidRecords, also for floats of a width at which two of the classes are one number.
     """
     (due,) = kinds_of(known)
     if found := sorted(kinds_of(y) - {due}):
         more = renumbered(known) if found == ["numbers"] else ""
         raise InvalidRecords(f"y holds {' and '.join(found)}, classes lists {due}: give both as the same kind{more}")
+    if y.dtype.kind == "f" and due == "numbers" and not _tells_apart(y.dtype, known):
+        raise InvalidRecords(
+            f"y holds numbers of type {y.dtype}, which rounds different public classes to one: give both as whole "
+            "numbers of one type, or as texts; a list with one float in it is one of floats"
+        )
+
+
+def _tells_apart(kind: np.dtype[Any], known: NDArray[Any]) -> bool:
+    """Whether the classes are different floats of a kind."""
+    try:
+        with np.errstate(over="ignore"):
+            return len(np.unique(known.astype(kind))) == len(known)
+    except OverflowError:  # whole numbers beyond all floats
+        return False
 
 
 def renumbered(known: NDArray[Any]) -> str:
-    """What to do where scikit-learn hands on numbers for labels; "" where the public classes are those numbers already.
+    """What to do instead where scikit-learn hands on numbers for labels; "" where the public classes are such numbers.
+
+    They are then no sign of it. To give such numbers is no way out: scikit-learn's encoder numbers numbers anew.
 
     known: shape (classes,).
     """
     if known.dtype.kind in "iuf" and np.array_equal(known, np.arange(len(known))):
         return ""
     return (
-        "; scikit-learn's VotingClassifier, StackingClassifier, BaggingClassifier and cross_val_predict hand on "
-        "numbers from 0 in place of the labels that occur: with them give y as such numbers, and "
-        f"classes=range({len(known)}) (docs/choosing.md, Before fit)"
+        "; scikit-learn's VotingClassifier, StackingClassifier, BaggingClassifier and cross_val_predict number the "
+        "labels that occur anew, numbers too, so that one record of a rare class renames all others: fit each "
+        "estimator on the labels themselves, with public classes, and combine the fitted ones' predict_proba by hand; "
+        "for folds cross_val_score (docs/choosing.md, Before fit)"
     )
 
 
