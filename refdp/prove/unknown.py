@@ -197,7 +197,8 @@ class Unknown(Contributed):
                     self._accounts(contribution)
                 _numbered(outputs)
                 self._contribution, self._outputs, self._begun = contribution, outputs, self._begun + 1
-                self._begin(outputs[0])
+                for output in (*outputs[1:], outputs[0]):  # hosts ask for all their labels at once
+                    self._begin(output)
             case Turn(output):
                 _numbered((output,))
                 self._begin(output)
@@ -213,6 +214,7 @@ class Unknown(Contributed):
                 self._charge()
             case Root(features):
                 self._of_text(features)
+                self._statistics()  # hosts ask for them here: nodes hold the records that are used
                 self._features, self._level, self._tree = public(features), 0, self._tree + 1
             case Descend():
                 self._level += 1
