@@ -244,13 +244,12 @@ class Contributed(Host):
             return
         beside = [kind for kind, own in zip(kinds, infinite, strict=True) if not own]
         summand = name == "add" and len(beside) == 1 and not beside[0].wide
-        divisor = name == "divide" and not infinite[0] and self._is_finite(terms[0] / terms[1])
+        divisor = name == "divide" and not infinite[0] and self._is_finite(number(1) / terms[1])
         if not (summand or divisor):
             raise Unmodelled("an exponential that can be infinite, but for a divisor: a warning would tell of it")
 
     def _is_finite(self, term: Any) -> bool:
-        """Whether a term is a number where exponentials in it are infinite: they are in divisors alone, once in each.
-        """
+        """Whether a term is a number where exponentials in it are infinite: in divisors alone, once in each."""
         waiting = [term] if self._infinite else []
         while waiting:
             one = waiting.pop()

@@ -1,8 +1,8 @@
-"""Training texts of a thirty-sixth attack that leak and were PROVED: of numbers without an end, and of what is not asked.
+"""Training texts of a thirty-sixth attack that leak and were PROVED: of numbers without an end, and of what is unread.
 
-By cause, each with what the reading overlooked; those that the attack wrote were run on neighbours in memory, with noise
-off. Most change nothing that is released: a warning or an error of numpy comes with one neighbour alone, of a record
-whose score, exponential or payment is large. The last two were found while the others were mended.
+By cause, each with what the reading overlooked; most were run on neighbours in memory, with noise off. Few change what
+is released: a warning or an error of numpy comes with one neighbour alone, of a record whose score, exponential or
+payment is large. The last two were found while the others were mended.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from tests.prove.hostile_thirtyfifth import AS_THEY_ARE, FAR, FEW, KEPT, REPLACE
 TWO: dict[str, Any] = {"trees": 2}
 DISCRETE: dict[str, Any] = {"noise": "discrete"}
 
-# 1. A whole number of a score forgot that it can be of any size (prove/contributed.py `_described`): 1/y was taken to be
-#    1 at least, and 1/(1/y), which is y again, for a small number, to which others are added and which is multiplied
-#    with itself. Now `Nature.endless` says so wherever something is divided by it.
+# 1. A whole number of a score forgot that it can be of any size (prove/contributed.py `_described`): 1/y was taken for
+#    no smaller than 1, and 1/(1/y), which is y again, for a small number, to which others are added and which is
+#    multiplied with itself. Now `Nature.endless` says so wherever something is divided by it.
 INVERSE = "y = np.maximum({}, 1.0)\nq = 1.0 / y\nz = 1.0 / q\n"
 LOST = (INVERSE.format("np.rint(score)") + "own = np.trunc(label)\nlost = ((z + own) - z) - own\n"
         "for _ in range(6):\n    lost = lost + lost\ng = on_grid(own + lost)")  # fmt: skip
@@ -35,7 +35,8 @@ ENDLESS = (
 )  # fmt: skip
 
 # 2. What a record pays is computed of statistics, and only those that a query names had been looked at for their size
-#    (prove/unknown.py `_charge`): divided and multiplied by one of any size a cost was none at all. Now all are, before.
+#    (prove/unknown.py `_charge`): divided and multiplied by one of any size a cost was none at all. Now all of them
+#    are, before.
 GROW, COST, STATISTICS = f"{S}:grow", f"{S}:Contribution.cost", f"{S}:Contribution.statistics"
 FAR_LEAVES = ("population.tell(Advance(trees[-1].leaves[None], params.shrinkage))",
               "population.tell(Advance(np.abs(trees[-1].leaves[None]) * 2.0**700, params.shrinkage))")  # fmt: skip
@@ -62,7 +63,8 @@ PAID_ALONE = edit(('population.tell(Refresh(("g", "h")))  # clip',
                    'population.tell(Refresh(("g",)))\n        population.tell(Pay())\n'
                    '        population.tell(Refresh(("g", "h")))  # clip'))  # fmt: skip
 BOUNDS = "    gradient_bound, hessian_bound = self.params.bounds(self.schema)"
-OF_ONE = f'{BOUNDS}\n    if of == ("g",):\n        return Statistics({{{{"g": {{}}, "x": None, "h": on_grid(label * 0.0)}}}})'
+OF_ONE = (BOUNDS + '\n    if of == ("g",):\n        '
+          'return Statistics({{"g": {}, "x": None, "h": on_grid(label * 0.0)}})')  # fmt: skip
 UNRELEASED = (
     Mutant("a payment that no release is about", {
         GROW: PAID_ALONE,
@@ -75,9 +77,9 @@ UNRELEASED = (
     }, "", METERED),
 )  # fmt: skip
 
-# 4. An exponential that can be infinite was looked for in statistics, whole numbers and costs alone (prove/contributed.py
-#    `_finite`), so that less itself or times 0 it warned unseen; large ones times a number were taken for small. Now one
-#    is a divisor, or a summand of one, wherever it stands.
+# 4. An exponential that can be infinite was looked for in statistics, whole numbers and costs alone
+#    (prove/contributed.py `_finite`), so that less itself or times 0 it warned unseen; large ones times a number were
+#    taken for small. Now one is a divisor, or a summand of one, wherever it stands.
 QUIET = 'with np.errstate(over="ignore"):\n    e = numbers.exp({})\n'
 OF_LABEL, OF_SCORE = QUIET.format("label * 1024.0"), QUIET.format("score")
 GRADIENT = "        g = on_grid(clip(square_gradient(score, label) / np.maximum(self.params.cut, GRID), 1.0))\n"
@@ -100,23 +102,19 @@ INFINITE = (
           ("times a number", "beside = e * 2.0**10", {}),
           ("twice", "beside = e + e", {}),
           ("beside a score", "beside = e + score", {}),
-          ("a sum less it", "beside = (1.0 + e) - e", {}),
           ("its half of the two", "beside = np.where(label > 0.0, e, 0.0) * np.where(label > 0.0, 0.0, 1.0)", {}),
           ("less the smaller", "beside = np.minimum(e, 4.0) - e", {}),
-          ("over itself", "beside = (1.0 + e) / (1.0 + e)", {}),
       )),
     _statistics("infinite: of a score", OF_SCORE + "beside = e * 0.0", TWO, used=KEPT, **FAR),
     _residual("infinite: over a released number", OF_LABEL + "beside = e / np.maximum(self.params.cut, GRID)"),
-    _residual("infinite: over a released number, again",
-              OF_LABEL + "q = np.rint(e / np.maximum(self.params.cut, GRID))\nz = 1.0 / np.maximum(q, 1.0)\n"
-              "beside = 1.0 / z"),
 )  # fmt: skip
 
-# 5. Hosts ask for labels of all scores where these begin, and for statistics where a tree does (prove/unknown.py `tell`):
-#    the reading asked for those of a score whose turn it was, and of a query. Now it asks where they do.
+# 5. Hosts ask for labels of all scores where these begin, and for statistics where a tree does: the reading asked for
+#    those of a score whose turn it was, and of a query (prove/unknown.py `tell`). Now it asks where they do.
 REFRESHED = 'population.tell(Refresh(("g",)))'
-STARTS = edit((REFRESHED, 'population.tell(Refresh(("x",)))\n                population.tell(Root(candidates.features))\n'
-                          f"                {REFRESHED}"))  # fmt: skip
+ROOT = "population.tell(Root(candidates.features))"
+INDENT = "\n" + 16 * " "
+STARTS = edit((REFRESHED, INDENT.join(('population.tell(Refresh(("x",)))', ROOT, REFRESHED))))
 CALLED = "    g = on_grid(square_gradient(score, label))\n"
 BEGINS = edit(("Begin(Contribution(params, schema), (output,))", "Begin(Contribution(params, schema), (output, 1))"))
 LABELLED = "    label = self.schema.label(output, y)\n"
