@@ -116,6 +116,7 @@ class Contributed(Host):
         kinds = [one.kind if isinstance(one, Each) else Kind() if isinstance(one, Known)
                  else Kind("float", 2 * (one.error != "exact"), tiny=True) if isinstance(one, Open) else kind_of(one)
                  for one in arguments]  # fmt: skip
+        self._beside_infinite(name, terms, kinds)
         kind = followed(name, kinds, plain_ones)
         if name in ("exp", "rint", "trunc"):
             found = self._described(name, terms[0], kinds[0].roundings, wide=kinds[0].wide)
@@ -210,7 +211,7 @@ class Contributed(Host):
             self.record += [y >= 0, z3.Implies(x >= 0, y >= 1), z3.Implies(x <= 0, y <= 1)]
             return y
         self._whole.add(name_of(y))
-        describe(y, steps=self._steps(formula, x) if steps else order_of(formula))
+        describe(y, steps=self._steps(formula, x) if steps else order_of(formula), endless=wide)
         if steps and inexact:
             describe(y, stepped=max(0.0, step + 1))  # one step at least
         facts = _whole_of if not (wide and inexact) else _whole_of_any
@@ -235,24 +236,39 @@ class Contributed(Host):
             order = least
         return max(order, least)
 
-    def _finite(self, term: Any) -> Any:
-        """A term that is a number where exponentials in it are infinite: they are in divisors alone, once in each.
+    def _beside_infinite(self, name: str, terms: list[Any], kinds: list[Kind]) -> None:
+        """Errors: Unmodelled for a function of an exponential that can be infinite, but for a sum with one number of a
+        size that is known, and for a divisor: times 0, or less itself, it would be no number, and numpy would warn."""
+        infinite = [not self._is_finite(one) for one in terms]
+        if name in ("exp", "rint", "trunc") or not any(infinite):  # of which `_described` asks
+            return
+        beside = [kind for kind, own in zip(kinds, infinite, strict=True) if not own]
+        summand = name == "add" and len(beside) == 1 and not beside[0].wide
+        divisor = name == "divide" and not infinite[0] and self._is_finite(number(1) / terms[1])
+        if not (summand or divisor):
+            raise Unmodelled("an exponential that can be infinite, but for a divisor: a warning would tell of it")
 
-        Errors: Unmodelled for any other.
-        """
+    def _is_finite(self, term: Any) -> bool:
+        """Whether a term is a number where exponentials in it are infinite: in divisors alone, once in each."""
         waiting = [term] if self._infinite else []
         while waiting:
             one = waiting.pop()
             if not self._infinite & set(unknowns([one])):
                 continue
             if z3.is_const(one):
-                raise Unmodelled("an exponential that can be infinite or 0, beside a divisor")
+                return False
             parts = one.children()
             if z3.is_div(one):
                 summands = parts[1].children() if z3.is_add(parts[1]) else [parts[1]]
                 infinite = [each for each in summands if z3.is_const(each) and name_of(each) in self._infinite]
                 parts = [parts[0], *(each for each in summands if len(infinite) > 1 or each not in infinite)]
             waiting += parts
+        return True
+
+    def _finite(self, term: Any) -> Any:
+        """The term. Errors: Unmodelled for one that is not `_is_finite`."""
+        if not self._is_finite(term):
+            raise Unmodelled("an exponential that can be infinite or 0, beside a divisor")
         return term
 
     def _on_grid(self, term: Any) -> Any:

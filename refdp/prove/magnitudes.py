@@ -116,6 +116,7 @@ class Nature:
     label: of one, the order of the largest, 0 at least.
     added: of a sum, and of what a record adds to it, the order of the largest of that, 0 at least.
     anywhere: it is any number of float64, such as a score: on no grid, and nothing may be left of it, or too much.
+    endless: of a whole number of such a one, or of a multiple of the grid: it has no largest.
     least: of one that is anywhere from some number above 0 upwards, the order of that number.
     """
 
@@ -130,6 +131,7 @@ class Nature:
     label: float | None = None
     added: float | None = None
     anywhere: bool = False
+    endless: bool = False
     least: float | None = None
 
 
@@ -367,7 +369,7 @@ def _nature(term: Any) -> Nature:
 def has_no_end(term: Any) -> bool:
     """Whether a term can be larger than any number that is known: nothing may be left of what is divided by it."""
     found = (_nature(one) for one in unknowns([term]).values())
-    return any(one.anywhere or one.least is not None or one.exponential is not None for one in found)
+    return any(one.anywhere or one.endless or one.least is not None or one.exponential is not None for one in found)
 
 
 def _differs(term: Any, parts: Sequence[Size], never: bool) -> bool:

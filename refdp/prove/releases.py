@@ -164,7 +164,6 @@ def _paid(host: Unknown, value: Table, request: Request, world: World, states: s
     if rates != [("subsample", "poisson", budget.rate)] and not (budget.rate == 1 and not rates):
         raise Unproved(f"records pay for a sample at rate {budget.rate:g}, and the release is about {rates or 'all'}")
     paid = host.value(state, COST, "z")
-    _must(host, "a record's cost lies beyond the table of costs", [paid > number(float(budget.knots[-1]))])
     for way in _changes(host, value, world, mechanism):
         if not all(_fits(host, mechanism, one.sums) for one in way.moved):
             raise Unmodelled("records that pay for values off the grid of the noise")

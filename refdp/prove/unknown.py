@@ -197,7 +197,8 @@ class Unknown(Contributed):
                     self._accounts(contribution)
                 _numbered(outputs)
                 self._contribution, self._outputs, self._begun = contribution, outputs, self._begun + 1
-                self._begin(outputs[0])
+                for output in (*outputs[1:], outputs[0]):  # hosts ask for all their labels at once
+                    self._begin(output)
             case Turn(output):
                 _numbered((output,))
                 self._begin(output)
@@ -213,6 +214,7 @@ class Unknown(Contributed):
                 self._charge()
             case Root(features):
                 self._of_text(features)
+                self._statistics()  # hosts ask for them here: nodes hold the records that are used
                 self._features, self._level, self._tree = public(features), 0, self._tree + 1
             case Descend():
                 self._level += 1
@@ -303,6 +305,8 @@ class Unknown(Contributed):
         _tabled(accounts._budget)
         if used is not None:
             raise Unmodelled("records that are left out beside records that pay: hosts leave out who has not paid")
+        for name in terms:  # those that no query names as well: a cost is of all of them
+            self._summed(self._now, name)
         own = {name: None if term is None else Each(term, self) for name, term in terms.items()
                if name != COUNT or self._weight is not None}  # as hosts have it  # fmt: skip
         cost = self._contribution.cost(own)
@@ -314,6 +318,8 @@ class Unknown(Contributed):
             raise Unmodelled("a cost with a difference in it, of which float64 can lose all that is small")
         if not self._refuted([cost.term < 0]):
             raise Unmodelled("a cost that can be below 0, by which records get back what they have paid")
+        if not self._refuted([cost.term > number(float(accounts._budget.knots[-1]))]):
+            raise Unmodelled("a record's cost lies beyond the table of costs")
         self._same_unweighed(cost, own)
         self._now = next(self._state)
         self._memo["statistics", self._now] = {**terms, COST: self._finite(cost.term)}, used

@@ -582,6 +582,17 @@ cited by its value. Not shown to leak, and mended: sizes of weighted statistics,
 a released number.
 Nobody tried these mends.
 
+A thirty-third, on numbers without an end, found four causes, and the mending found a fifth; they are 24 texts
+(`tests/prove/hostile_thirtysixth.py`, most run on neighbours in memory): a whole number of a score, of which it was
+forgotten that it can be of any size, so that the inverse of its inverse was taken for a small number; what a record
+pays, computed of statistics whose size nobody had looked at; a payment beyond the table of costs that no release is
+about; exponentials that can be infinite, looked for only where they reach a statistic, a whole number or a payment; and
+labels and statistics that hosts ask for where a score begins or a tree does, and the reading did not. Nearly all of
+them change no release: numpy warns, or fails, of one neighbour alone. Now a divisor may be no inverse of what has no
+end, statistics are small before a record pays of them, a payment lies in the table wherever records pay, an exponential
+that can be infinite is added to one number and is a divisor, wherever it stands, and the reading asks when hosts do.
+Nobody tried these mends.
+
 Several classes' scores in one release (Grove) are read class by class: a record is in one case of its label, in which
 each statistic has its own bounds, and the bound of a release is that of the worst case. Sums of more than four squares
 are first asked with each square any number up to its largest.
