@@ -31,10 +31,11 @@ import numpy as np
 
 from refdp.audit.afterwards import children, finalizers, last_words
 from refdp.audit.global_state import context, descriptors, in_context, left_behind, on_arguments, remember, seeded
-from refdp.audit.held import at_first, held_by
+from refdp.audit.held import at_first, held_by, held_in
 from refdp.audit.in_order import InOrder
 from refdp.audit.observer import View, view
 from refdp.audit.open_files import OpenFiles, flush_after, flush_before, mapped_file, written_files
+from refdp.audit.own_code import spaces_of
 from refdp.audit.reached import Place, followed
 from refdp.data.records import Records
 from refdp.errors import ImpossibleReplay, InvalidParameter
@@ -98,7 +99,7 @@ def observed(
     whose globals and classes are looked at besides the trainer's own.
     """
     _tidied_at_exit()
-    own = (*watched, getattr(train, "__module__", "") or "")
+    own = (*watched, *spaces_of(train))
     for name in own:
         at_first(name)
     flush_before()
@@ -154,7 +155,7 @@ def run_here(
         lasting = last_words() if _CHILD else []
         on_arguments(left, curator, records.schema, own_of_curator)
         in_context(left, variables)
-        kept = [left, *map(held_by, watched)]
+        kept = [left, held_in(train), *(held_by(name, train) for name in dict.fromkeys(watched))]
         state: Lines = (
             ("open descriptors", str(descriptors() - held)),
             ("children", children() if _CHILD else ""),
