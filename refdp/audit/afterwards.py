@@ -9,6 +9,7 @@ import atexit
 import contextlib
 import gc
 import os
+import sys
 import threading
 import time
 import weakref
@@ -32,6 +33,14 @@ def last_words() -> list[str]:
     with contextlib.suppress(Exception):
         atexit._run_exitfuncs()
     return [f"what thread {type(one).__name__} does later" for one in others if one.is_alive()]
+
+
+def at_exit() -> list[Any]:
+    """What `threading` and `multiprocessing` are to do at the end, or in a process that is made, besides `atexit`."""
+    util = sys.modules.get("multiprocessing.util")
+    later = list(getattr(util, "_finalizer_registry", {}).values())
+    made = [key[2] for key in list(getattr(util, "_afterfork_registry", {}))]
+    return [*getattr(threading, "_threading_atexits", ()), *(getattr(one, "_callback", None) for one in later), *made]
 
 
 def finalizers() -> list[Any]:

@@ -35,7 +35,7 @@ def spaces_of(train: Any) -> tuple[str, ...]:
     """Names of the modules of a trainer's functions: its own, and those that it holds, but for libraries' behind it."""
     if not _SPACES or _SPACES[0][0] is not train:
         held = (_space(one) for one in _reached([train], "") if not _is_imported(one, ""))
-        found = [*_first(train), *(name for name in held if not _is_library(name))]
+        found = [*_first(train), *(name for name in held if not is_library(name))]
         _SPACES[:] = [(train, tuple(dict.fromkeys(name for name in found if name)))]
     return _SPACES[0][1]
 
@@ -80,7 +80,7 @@ def _space(one: Any) -> str:
     return name if isinstance(name, str) and name in sys.modules else ""
 
 
-def _is_library(name: str) -> bool:
+def is_library(name: str) -> bool:
     """Whether a module is Python's, refdp's or an installed one."""
     if name.split(".")[0] in {*sys.stdlib_module_names, "refdp"} and name != "__main__":
         return True
@@ -105,7 +105,7 @@ def _reached(waiting: Iterable[Any], module: str) -> Iterator[Any]:
 def _is_imported(one: Any, module: str) -> bool:
     """Whether it is what another module, of a library where none is given, has under its name."""
     home = getattr(one, "__module__", module)
-    return (home != module if module else _is_library(_text(home))) and has_its_name(one)
+    return (home != module if module else is_library(_text(home))) and has_its_name(one)
 
 
 def _text(name: Any) -> str:

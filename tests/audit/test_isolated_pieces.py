@@ -228,7 +228,7 @@ def test_a_run_watches_the_trainers_own_module_besides(monkeypatch: pytest.Monke
     )  # type: ignore[arg-type, comparison-overlap]
     assert asked == [(train, "records", "source", Relation.REPLACE_ONE, 5, "before", ("w", __name__))]
     isolated.observed(SimpleNamespace(), records, "s", Relation.ADD_REMOVE, 1)  # type: ignore[arg-type]
-    assert asked[1][5:] == (None, ("",))
+    assert asked[1][5:] == (None, ())
 
 
 # --- A whole run ------------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ import contextvars
 import copyreg
 import decimal
 import gc
+import hashlib
 import logging
 import os
 import random
@@ -25,7 +26,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refdp.audit import global_state
+from refdp.audit import global_state, process_settings
 from refdp.audit.observer import View
 
 NAMED: contextvars.ContextVar[int] = contextvars.ContextVar("audited")
@@ -174,8 +175,8 @@ def test_modes_and_registered_classes() -> None:
     assert told["working directory"] == os.getcwd() and told["mode of new files"] == oct(before)
     assert (
         [len(one) for one in global_state._HANDLERS]
-        and global_state._named(print) == "print"
-        and global_state._named(3) == "3"
+        and process_settings.named(print) == "print"
+        and process_settings.named(3) == "3"
     )
 
 
@@ -199,13 +200,19 @@ def test_modules_are_looked_at_where_an_object_of_theirs_is_another(monkeypatch:
     try:
         assert list(global_state._thorough()) == []
         module.number = 4  # type: ignore[attr-defined]
-        assert dict(global_state._thorough()) == {"refdp.left.number": "4", "refdp.left.text": repr("t" * 2000)[:1000]}
+        digest = hashlib.sha256(repr("t" * 2000).encode()).hexdigest()
+        found = dict(global_state._thorough())
+        assert found == {"refdp.left.number": "4", "refdp.left.text": f"{repr('t' * 2000)[:1000]} {digest}",
+                         "refdp.left.__hidden__": "4", "refdp.left.__name__": "'refdp.left'"}  # fmt: skip
         global_state.remember()
         Own.kept = "b"
-        assert dict(global_state._thorough()) == {"refdp.left.Own.kept": "'b'"}
+        found = dict(global_state._thorough())
+        assert found["refdp.left.Own.kept"] == "'b'" and "refdp.left.number" not in found
         global_state.remember()
         other.more = 1.5  # type: ignore[attr-defined]
-        assert dict(global_state._thorough()) == {"elsewhere.left.number": "5", "elsewhere.left.more": "1.5"}
+        assert dict(global_state._thorough()) == {
+            "elsewhere.left.number": "5", "elsewhere.left.more": "1.5", "elsewhere.left.__name__": "'elsewhere.left'"
+        }  # fmt: skip
         sys.modules["refdp.new"] = module
         assert dict(global_state._thorough())["refdp.new.number"] == "4"
     finally:
@@ -227,7 +234,7 @@ def test_objects_are_the_same_by_identity() -> None:
 def test_what_is_left_on_arguments() -> None:
     curator = SimpleNamespace(own=1, left=2)
     found = View()
-    global_state.on_arguments(found, curator, "schema", frozenset({"own"}))
+    global_state.on_arguments(found, curator, "schema", {"own": frozenset()})
     assert found.lines == [("curator.left", "int 2"), ("schema", "str 'schema'")]
 
 
@@ -265,12 +272,12 @@ def test_a_thorough_look_is_the_default_and_can_be_left_out(monkeypatch: pytest.
     assert ("a module", "3") in global_state.left_behind() and ("a module", "3") not in global_state.left_behind(False)
 
 
-def test_eight_filters_of_warnings_priority_and_processors_are_told() -> None:
+def test_all_filters_of_warnings_priority_and_processors_are_told() -> None:
     with warnings.catch_warnings():
         for number in range(12):
             warnings.filterwarnings("ignore", message=f"left {number}")
         told = dict(global_state.left_behind(False))
-    assert [f"left {number}'" in told["warning filters"] for number in range(12)] == [False] * 4 + [True] * 8
+    assert [f"left {number}'" in told["warning filters"] for number in range(12)] == [True] * 12
     processors = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
     priority = os.getpriority(os.PRIO_PROCESS, 0) if hasattr(os, "getpriority") else None
     assert told["priority and processors"] == repr((priority, processors))
