@@ -102,12 +102,12 @@ def remember() -> None:
 
 
 def _thorough() -> Iterator[tuple[str, str]]:
-    """Plain values in every module that changed or was loaded since `remember`, classes of refdp; what took its place."""
-    for name, one in list(sys.modules.items()):
-        if name not in _NAMES and _BEFORE:
-            yield f"module {name}", type(one).__qualname__
-            if not isinstance(one, types.ModuleType):
-                yield f"module {name} holds", repr(view(one).lines)
+    """Plain values in every module that changed or was loaded since `remember`, classes of refdp; the new names."""
+    added: list[tuple[str, Any]] = [(name, one) for name, one in sys.modules.items() if name not in _NAMES and _BEFORE]
+    for name, module in added:
+        yield f"module {name}", type(module).__qualname__
+        if not isinstance(module, types.ModuleType):
+            yield f"module {name} holds", repr(view(module).lines)
     for name, held in _modules():
         same = _same(_BEFORE.get(name), held)
         if not same:

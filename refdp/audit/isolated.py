@@ -30,7 +30,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from refdp.audit.afterwards import at_exit, children, finalizers, last_words
+from refdp.audit.afterwards import at_exit, children, finalizers, last_words, threads
 from refdp.audit.global_state import (
     context,
     descriptors,
@@ -166,7 +166,7 @@ def run_here(
     modules = frozenset(sys.modules)
     seeded(seed)
     own_of_curator, finalized, variables = of_curator(curator), finalizers(), context()
-    exits = at_exit()
+    exits, unknown = at_exit(), threads()
     with _watched() as (beside, around), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         held = descriptors()
@@ -180,7 +180,7 @@ def run_here(
         left = View()
         left.look("finalizers", [one.peek()[1:] for one in finalizers() if one not in finalized and one.peek()])
         left.look("at exit", [one for one in at_exit() if not any(one is other for other in exits)])
-        lasting = last_words() if _CHILD else []
+        lasting = last_words(unknown) if _CHILD else []
         on_arguments(left, curator, records.schema, own_of_curator)
         in_context(left, variables)
         kept = [left, held_in(train), *(held_by(name, train) for name in dict.fromkeys(watched))]

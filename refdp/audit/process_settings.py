@@ -33,7 +33,6 @@ _TIMERS = tuple(getattr(signal, name) for name in ("ITIMER_REAL", "ITIMER_VIRTUA
                 if hasattr(signal, name))  # fmt: skip
 _NAME = Path("/proc/self/comm")
 _HOOKS: dict[str, tuple[Any, ...]] = {}
-_FROZEN: list[int] = []
 
 
 def _scheduling() -> tuple[Any, ...]:
@@ -109,14 +108,12 @@ _BY_NAME = frozenset({"hooks of imports"})
 def remember_hooks() -> None:
     """What is there before a run: only what a run puts there is looked into."""
     _HOOKS.update({name: read() for name, read in HOOKS.items()})
-    _FROZEN[:] = [gc.get_freeze_count()]
 
 
 def settings() -> Iterator[tuple[str, str]]:
     """A line for each setting, and for each kind of hook."""
     for name, read in SETTINGS.items():
         yield name, repr(read())
-    yield "objects set apart from the collector", str(bool(_FROZEN) and gc.get_freeze_count() > _FROZEN[0])
     for name, hooks in HOOKS.items():
         held = hooks()
         known = _HOOKS.get(name, held)
@@ -132,5 +129,5 @@ def numerics() -> str:
 
 def named(handler: Any) -> str:
     """Its name, or its kind where it would tell where it lies."""
-    plain = type(handler).__repr__ is not object.__repr__
-    return str(getattr(handler, "__qualname__", handler if plain else type(handler).__qualname__))
+    shown = vars(object)["__repr__"] is not getattr(type(handler), "__repr__", None)
+    return str(getattr(handler, "__qualname__", handler if shown else type(handler).__qualname__))
