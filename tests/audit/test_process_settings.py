@@ -7,8 +7,10 @@ import contextlib
 import contextvars
 import copyreg
 import decimal
+import functools
 import gc
 import hashlib
+import io
 import logging
 import os
 import random
@@ -71,6 +73,10 @@ def filtered() -> Iterator[None]:
         yield
 
 
+def nothing(*given: Any) -> None:
+    """What a run may put where others call it."""
+
+
 CHANGES: dict[str, Callable[[], Any]] = {
     "numpy.random": lambda: kept(np.random.get_state, np.random.set_state, np.random.RandomState(9).get_state()),
     "random": lambda: kept(random.getstate, random.setstate, random.Random(9).getstate()),
@@ -93,6 +99,24 @@ CHANGES: dict[str, Callable[[], Any]] = {
     "handlers of signals": lambda: kept(lambda: signal.getsignal(signal.SIGUSR1),
     lambda to: signal.signal(signal.SIGUSR1, to), signal.SIG_IGN),
     "context variable": named,
+    "warnings given once": lambda: kept(lambda: None, lambda to: warnings.onceregistry.update(left=1) if to  # type: ignore[attr-defined]
+                                        else warnings.onceregistry.pop("left", None), True),  # type: ignore[attr-defined]
+    "timers": lambda: kept(lambda: (0, 0), lambda to: signal.setitimer(signal.ITIMER_VIRTUAL, *to), (5000, 3)),
+    "room of threads": lambda: kept(threading.stack_size, threading.stack_size, 1 << 20),
+    "origins of coroutines": lambda: kept(sys.get_coroutine_origin_tracking_depth,
+                                          sys.set_coroutine_origin_tracking_depth, 3),
+    "loading of libraries": lambda: kept(sys.getdlopenflags, sys.setdlopenflags, sys.getdlopenflags() + 1),
+    "arguments of the program": lambda: kept(lambda: list(sys.argv), lambda to: sys.argv.__setitem__(slice(None), to),
+                                             [*sys.argv, "left"]),
+    "signals that are held back": lambda: kept(lambda: signal.pthread_sigmask(signal.SIG_BLOCK, []),
+    lambda to: signal.pthread_sigmask(signal.SIG_SETMASK, to), [signal.SIGUSR2]),
+    "hooks of generators": lambda: kept(sys.get_asyncgen_hooks, lambda to: sys.set_asyncgen_hooks(*to), (print, None)),
+    "hooks of the collector": lambda: kept(list, lambda to: gc.callbacks.extend(to) if to else gc.callbacks.pop(),
+                                           [nothing]),
+    "hooks of imports": lambda: kept(list, lambda to: sys.path_hooks.extend(to) if to else sys.path_hooks.pop(),
+                                     [nothing]),
+    "hooks of tracing": lambda: kept(lambda: None, threading.setprofile, nothing),
+    "standard streams": lambda: kept(lambda: sys.stdin, lambda to: setattr(sys, "stdin", to), io.StringIO("left")),
 }  # fmt: skip
 
 
@@ -281,3 +305,53 @@ def test_all_filters_of_warnings_priority_and_processors_are_told() -> None:
     processors = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
     priority = os.getpriority(os.PRIO_PROCESS, 0) if hasattr(os, "getpriority") else None
     assert told["priority and processors"] == repr((priority, processors))
+
+
+def test_a_function_that_a_run_put_there_is_looked_into() -> None:
+    process_settings.remember_hooks()
+    told = []
+    try:
+        for number in (1, 2):
+            with kept(
+                lambda: sys.excepthook, lambda to: setattr(sys, "excepthook", to), functools.partial(print, number)
+            ):
+                told.append(dict(process_settings.settings())["hooks"])
+        assert told[0] != told[1] and told[0].replace("int 1", "int 2") != told[0]
+        assert "int" not in dict(process_settings.settings())["hooks"]
+    finally:
+        process_settings._HOOKS.clear()
+
+
+def test_numpy_takes_errors_as_it_is_told() -> None:
+    with np.errstate(all="ignore"):
+        before = process_settings.numerics()
+        np.setbufsize(16 * 100)
+        assert process_settings.numerics() != before
+        np.setbufsize(8192)
+        np.seterrcall(nothing)  # type: ignore[arg-type]
+        assert process_settings.numerics() != before
+
+
+def test_numbers_of_numpy_texts_about_a_module_and_new_names_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = types.ModuleType("elsewhere.left")
+    monkeypatch.setattr(sys, "modules", {"elsewhere.left": module})
+    global_state.remember()
+    try:
+        module.number, module.__doc__ = np.float64(5), "left"  # type: ignore[attr-defined]
+        sys.modules["new"], sys.modules["odd"] = None, SimpleNamespace(n=7)  # type: ignore[assignment]
+        told = dict(global_state._thorough())
+    finally:
+        monkeypatch.undo()
+        global_state._BEFORE.clear()
+        global_state._NAMES.clear()
+    assert told["elsewhere.left.number"] == repr(np.float64(5)) and told["elsewhere.left.__doc__"] == "'left'"
+    assert told["module new"] == "NoneType" and "int 7" in told["module odd holds"]
+
+
+def test_what_is_left_on_a_curators_own_objects() -> None:
+    curator = SimpleNamespace(own=SimpleNamespace(kept=1))
+    before = global_state.of_curator(curator)
+    curator.own.left = 2
+    found = View()
+    global_state.on_arguments(found, curator, None, before)
+    assert found.lines == [("curator.own.left", "int 2"), ("schema", "NoneType None")]
