@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import importlib
+import importlib
 import logging
 import mmap
 import os
@@ -532,7 +533,8 @@ def test_what_a_run_imports_is_there_for_the_next(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(sys, "path", [str(tmp_path / "site-packages"), str(tmp_path), *sys.path])
 
     def lazily(records: Any, curator: Any) -> None:
-        import own_of_a_user  # type: ignore[import-not-found] # noqa: F401
+        for name in ("lazily_imported", "own_of_a_user"):
+            importlib.import_module(name)
 
     try:
         assert ran(lazily, 6).loaded == ("lazily_imported",)
