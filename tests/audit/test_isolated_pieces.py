@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import hashlib
 import importlib
-import importlib
 import logging
 import mmap
 import os
