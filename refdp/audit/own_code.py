@@ -26,7 +26,7 @@ _BUILT = frozenset({"builtins", "collections", "functools", "types"})
 """Modules whose containers and wrappers are opened."""
 _INSTALLED = ("site-packages", "dist-packages")
 _MOST = 10_000
-"""So many things are opened; data that are no code do not count."""
+"""So many things are opened; of more, all names and modules but libraries' count as the trainer's."""
 _SPACES: list[tuple[Any, tuple[str, ...]]] = []
 """The last trainer, and its modules as they were before any run."""
 
@@ -34,8 +34,10 @@ _SPACES: list[tuple[Any, tuple[str, ...]]] = []
 def spaces_of(train: Any) -> tuple[str, ...]:
     """Names of the modules of a trainer's functions: its own, and those that it holds, but for libraries' behind it."""
     if not _SPACES or _SPACES[0][0] is not train:
-        held = (_space(one) for one in _reached([train], "") if not _is_imported(one, ""))
-        found = [*_first(train), *(name for name in held if not is_library(name))]
+        reached = list(_reached([train], ""))
+        held = [_space(one) for one in reached if not _is_imported(one, "")]
+        every = list(sys.modules) if len(reached) == _MOST else []
+        found = [*_first(train), *(name for name in (*held, *every) if not is_library(name))]
         _SPACES[:] = [(train, tuple(dict.fromkeys(name for name in found if name)))]
     return _SPACES[0][1]
 
@@ -43,7 +45,10 @@ def spaces_of(train: Any) -> tuple[str, ...]:
 def named_in(space: Mapping[str, Any], module: str, train: Any = None) -> frozenset[str]:
     """Names and texts in the code whose globals these are, in whatever it stands, and in that of a trainer."""
     found: set[str] = set()
-    for one in _reached([*space.values(), train], module):
+    reached = list(_reached([*space.values(), train], module))
+    if len(reached) == _MOST:
+        return frozenset(space)
+    for one in reached:
         waiting = [one.__code__] if isinstance(one, types.FunctionType) and one.__globals__ is space else []
         while waiting:
             code = waiting.pop()

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refdp.audit import held
+from refdp.audit import held, own_code
 from refdp.audit.held import at_first, held_by, held_in
 from refdp.audit.own_code import named_in, spaces_of
 
@@ -285,6 +285,20 @@ def test_names_are_found_wherever_the_text_stands(monkeypatch: pytest.MonkeyPatc
     vars(made).update(space)
     found = named_in(vars(made), "__main__")
     assert {f"A{number}" for number in range(1, 15)} <= found and "A15" not in found
+
+
+def test_where_there_is_more_than_is_opened_all_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, mine = types.ModuleType("__main__"), types.ModuleType("mine")
+    for module in (made, mine):
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+    exec("def train(n): BOX.n = n\nBOX, ASIDE = object(), object()\nmany = [[[n]] for n in range(20)]", vars(made))
+    assert "ASIDE" not in named_in(vars(made), "__main__") and "mine" not in spaces_of(made.train)  # type: ignore[attr-defined]
+    monkeypatch.setattr(own_code, "_MOST", 10)
+    assert {"BOX", "ASIDE"} <= named_in(vars(made), "__main__")
+    made.train.__defaults__ = (made.many,)  # type: ignore[attr-defined]
+    monkeypatch.setattr(own_code, "_SPACES", [])
+    found = spaces_of(made.train)  # type: ignore[attr-defined]
+    assert {"__main__", "mine"} <= {*found} and "numpy" not in found
 
 
 def test_names_of_a_trainer_that_no_name_reaches(monkeypatch: pytest.MonkeyPatch) -> None:
