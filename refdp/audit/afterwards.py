@@ -5,10 +5,12 @@ Only in a process of the run's own, which ends after it: elsewhere all of this m
 
 from __future__ import annotations
 
+import _thread
 import atexit
 import contextlib
 import gc
 import os
+import sys
 import threading
 import time
 import weakref
@@ -18,8 +20,13 @@ PATIENCE = 0.2
 """Seconds that threads, and then children, are waited for."""
 
 
-def last_words() -> list[str]:
-    """Do it now. What cannot be waited for is given back in words."""
+def threads() -> int:
+    """How many the interpreter counts that `threading` does not know."""
+    return max(0, _thread._count() - len(threading.enumerate()) + 1)
+
+
+def last_words(unknown: int = 0) -> list[str]:
+    """Do it now. What cannot be waited for is given back in words. unknown: `threads` before the run."""
     others = [one for one in threading.enumerate() if one is not threading.current_thread()]
     end = time.monotonic() + PATIENCE
     for one in others:
@@ -28,10 +35,21 @@ def last_words() -> list[str]:
             with contextlib.suppress(Exception):
                 one.function(*one.args, **one.kwargs)
         one.join(max(0.0, end - time.monotonic()))
+    while threads() > unknown and time.monotonic() < end:
+        time.sleep(0.005)
     gc.collect()
     with contextlib.suppress(Exception):
         atexit._run_exitfuncs()
-    return [f"what thread {type(one).__name__} does later" for one in others if one.is_alive()]
+    more = ["what a thread does later that `threading` does not know"] if threads() > unknown else []
+    return [f"what thread {type(one).__name__} does later" for one in others if one.is_alive()] + more
+
+
+def at_exit() -> list[Any]:
+    """What `threading` and `multiprocessing` are to do at the end, or in a process that is made, besides `atexit`."""
+    util = sys.modules.get("multiprocessing.util")
+    later = list(getattr(util, "_finalizer_registry", {}).values())
+    made = [key[2] for key in list(getattr(util, "_afterfork_registry", {}))]
+    return [*getattr(threading, "_threading_atexits", ()), *(getattr(one, "_callback", None) for one in later), *made]
 
 
 def finalizers() -> list[Any]:

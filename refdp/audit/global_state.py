@@ -21,23 +21,22 @@ import socket
 import sys
 import threading
 import time
-import warnings
+import types
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
+from refdp.audit.inside import kept_by_name
 from refdp.audit.observer import View, view
-
-try:
-    import resource
-
-    _LIMITS: tuple[int, ...] = (resource.RLIMIT_NOFILE, resource.RLIMIT_CORE, resource.RLIMIT_AS)
-except ImportError:  # where there is none
-    _LIMITS = ()
+from refdp.audit.process_settings import named, settings
 
 _BEFORE: dict[str, tuple[Any, ...]] = {}
 """What each module holds, the objects themselves: comparing them allocates nothing, and no identity is given again."""
+_NAMES: set[str] = set()
+"""Names of modules before a run."""
+LONGEST = 1000
+"""Of a longer text the beginning is told, and its digest."""
 _CLASSES: dict[str, list[type]] = {}
 """Classes of refdp's own, by module, as long as the module holds what it held."""
 _PLAIN = frozenset(map(id, (bool, int, float, complex, str, bytes)))
@@ -69,14 +68,11 @@ def left_behind(thorough: bool = True) -> tuple[tuple[str, str], ...]:
         ("numpy print options", str(np.get_printoptions())),
         ("environment", repr(sorted(os.environ.items()))),
         ("working directory", os.getcwd()),
-        ("warning filters", repr(warnings.filters[:8])),
         ("decimal context", repr(decimal.getcontext())),
         ("threads", repr(sorted(thread.name for thread in threading.enumerate()))),
         ("locale", locale.setlocale(locale.LC_ALL)),
-        ("limits", repr((sys.getrecursionlimit(), sys.getswitchinterval(), sys.get_int_max_str_digits()))),
         ("module path", repr(sys.path)),
         ("mode of new files", oct(_umask())),
-        ("hooks", repr([_named(hook) for hook in (sys.excepthook, sys.displayhook, sys.unraisablehook)])),
         ("handlers of codecs", repr([view(one).lines for one in _HANDLERS])),
         ("registered classes", str(abc.get_cache_token())),
         ("patience of sockets", repr(socket.getdefaulttimeout())),
@@ -84,10 +80,9 @@ def left_behind(thorough: bool = True) -> tuple[tuple[str, str], ...]:
         ("pickling", repr(view(copyreg.dispatch_table).lines)),
         ("collector", repr((gc.get_threshold(), gc.get_debug()))),
         ("logging", repr((logging.root.level, logging.root.manager.disable))),
-        ("limits of resources", repr(_resources())),
-        ("priority and processors", repr(_scheduling())),
         ("options of libraries", repr(_options())),
-        ("handlers of signals", repr([(int(s), _named(signal.getsignal(s))) for s in _SIGNALS])),
+        ("handlers of signals", repr([(int(s), named(signal.getsignal(s))) for s in _SIGNALS])),
+        *settings(),
         *(_thorough() if thorough else ()),
     )
 
@@ -97,6 +92,8 @@ def remember() -> None:
     goes on, and notes the time of a collection, say."""
     _BEFORE.clear()
     _CLASSES.clear()
+    _NAMES.clear()
+    _NAMES.update(sys.modules)
     for name, held in _modules():
         _BEFORE[name] = tuple(held.values())
         if classes := _own_classes(name, held):
@@ -105,7 +102,12 @@ def remember() -> None:
 
 
 def _thorough() -> Iterator[tuple[str, str]]:
-    """Plain values in every module that changed or was loaded since `remember`, classes of refdp."""
+    """Plain values in every module that changed or was loaded since `remember`, classes of refdp; the new names."""
+    added: list[tuple[str, Any]] = [(name, one) for name, one in sys.modules.items() if name not in _NAMES and _BEFORE]
+    for name, module in added:
+        yield f"module {name}", type(module).__qualname__
+        if not isinstance(module, types.ModuleType):
+            yield f"module {name} holds", repr(view(module).lines)
     for name, held in _modules():
         same = _same(_BEFORE.get(name), held)
         if not same:
@@ -118,8 +120,12 @@ def _thorough() -> Iterator[tuple[str, str]]:
 
 def _plain(name: str, held: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for key, value in list(held.items()):
-        if id(type(value)) in _PLAIN and not key.startswith("__"):
-            yield f"{name}.{key}", repr(value)[:1000]
+        if id(type(value)) in _PLAIN or isinstance(value, np.generic):
+            yield f"{name}.{key}", _short(repr(value))
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]} {hashlib.sha256(text.encode()).hexdigest()}"
 
 
 def _same(before: tuple[Any, ...] | None, held: Mapping[str, Any]) -> bool:
@@ -144,11 +150,20 @@ def _title(name: str, one: type) -> str:
     return f"{name}.{one.__qualname__}"
 
 
-def on_arguments(found: View, curator: Any, schema: Any, own: frozenset[str]) -> None:
-    """What a run leaves on what it was given and its caller keeps. own: the curator's own attributes."""
+def of_curator(curator: Any) -> dict[str, frozenset[str]]:
+    """Names of a curator's attributes, with those of the attributes of what is there."""
+    return {name: frozenset(kept_by_name(kept)) for name, kept in vars(curator).items()}
+
+
+def on_arguments(found: View, curator: Any, schema: Any, own: Mapping[str, frozenset[str]]) -> None:
+    """What a run leaves on what it was given and its caller keeps. own: `of_curator` before the run."""
     for name, kept in vars(curator).items():
         if name not in own:
             found.look(f"curator.{name}", kept)
+            continue
+        for inner, one in kept_by_name(kept).items():
+            if inner not in own[name]:
+                found.look(f"curator.{name}.{inner}", one)
     found.look("schema", schema)
 
 
@@ -188,20 +203,6 @@ def _umask() -> int:
 
 def _options() -> list[Any]:
     return [view(getattr(sys.modules[name], held, None)).lines for name, held in _OPTIONS if name in sys.modules]
-
-
-def _resources() -> list[tuple[int, int]]:
-    return [resource.getrlimit(one) for one in _LIMITS]
-
-
-def _scheduling() -> tuple[Any, ...]:
-    """How the process yields to others, and where it may run, where the system says so."""
-    priority = os.getpriority(os.PRIO_PROCESS, 0) if hasattr(os, "getpriority") else None
-    return priority, sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
-
-
-def _named(handler: Any) -> str:
-    return str(getattr(handler, "__qualname__", handler))
 
 
 def _context() -> list[tuple[contextvars.ContextVar[Any], Any]]:

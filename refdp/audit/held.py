@@ -9,6 +9,7 @@ from __future__ import annotations
 import _thread
 import gc
 import io
+import operator
 import re
 import sys
 import threading
@@ -22,14 +23,17 @@ from typing import Any
 import numpy as np
 
 from refdp.audit.by_name import has_its_name
-from refdp.audit.inside import kept_by_name, registered_with, slots_of
+from refdp.audit.inside import PLAIN_KINDS, attributes, kept_by_name, registered_with, slots_of
 from refdp.audit.kept import kept_beside
 from refdp.audit.observer import View
+from refdp.audit.own_code import named_in
 
 _LOCKS = (type(threading.Lock()), type(threading.RLock()))
 _STREAMS = (io.TextIOWrapper, io.BufferedWriter, io.BufferedReader, io.BufferedRandom, io.FileIO)
 """What passes through them is told by their descriptors."""
 _OF_MODULES = frozenset({"__builtins__", "__loader__", "__spec__", "__cached__"})
+_LOADED = ("__loader__", "__spec__", "__cached__")
+_WARNED = "__warningregistry__"
 _OF_CLASSES = frozenset({"__dict__", "__weakref__", "_abc_impl", "__dataclass_fields__", "__dataclass_params__"})
 """What the interpreter, or a decorator, makes once."""
 _OF_WRAPPERS = frozenset({"__module__", "__name__", "__qualname__", "__doc__", "__annotations__", "__wrapped__"})
@@ -38,6 +42,9 @@ _PLAIN = frozenset({"builtins", "collections", "numpy"})
 _MANY = 100_000
 _FIRST: dict[int, tuple[types.FunctionType, Any, Any]] = {}
 """Functions as they were before any run, by identity: with their text and what is said of them."""
+_FIELDS = "__dataclass_fields__"
+_FIELDS_FIRST: dict[int, tuple[type, list[Any]]] = {}
+"""Data classes, and what their fields consisted of before any run."""
 
 
 @dataclass
@@ -64,6 +71,9 @@ def at_first(module: str) -> None:
     """Remember the functions of a module, unless that was done; before the first run, in the process of all runs."""
     held = vars(sys.modules[module]) if module in sys.modules else {}
     classes = [one for one in held.values() if isinstance(one, type) and one.__module__ == module]
+    for kind in classes:
+        if (fields := vars(kind).get(_FIELDS)) and id(kind) not in _FIELDS_FIRST:
+            _FIELDS_FIRST[id(kind)] = kind, _of_fields(fields)
     for space in (held, *map(vars, classes)):
         for one in list(space.values()):
             one = getattr(one, "__func__", one) if isinstance(one, classmethod | staticmethod) else one
@@ -71,21 +81,39 @@ def at_first(module: str) -> None:
                 _FIRST[id(one)] = one, one.__code__, one.__doc__
 
 
-def held_by(module: str) -> View:
+def held_by(module: str, train: Any = None) -> View:
     """What a module keeps in its globals, its classes and its functions; not what it imported.
 
-    In `__main__`, where a notebook or a script keeps figures and models as well: what its code names in functions, and
-    plain data.
+    In `__main__`, where a notebook or a script keeps figures and models as well: what its code names, that of a trainer
+    and what stands behind decorators too, and plain data.
     """
     found = _Held()
     space = vars(sys.modules[module]) if module in sys.modules else {}
-    own, named = (_of_the_shell(), _named_in(space)) if module == "__main__" else ({}, frozenset(space))
+    own, named = (_of_the_shell(), named_in(space, module, train)) if module == "__main__" else ({}, frozenset(space))
     for name, value in list(space.items()):
+        if name in _OF_MODULES:
+            _of_import(found, f"{module}.{name}", value)
         if name in _OF_MODULES or own.get(name, found) is value:
             continue
+        if name == _WARNED and isinstance(value, dict):
+            value = {key: one for key, one in value.items() if key != "version"}  # it counts changes of filters
         if name in named or isinstance(value, type | types.FunctionType) or _is_plain(value):
             _look(found, f"{module}.{name}", value, module)
     return found
+
+
+def held_in(train: Any) -> View:
+    """What a trainer keeps on itself: the object that it is or is a method of, its closure, what was given to it."""
+    found = _Held()
+    _look(found, "trainer", train, getattr(train, "__module__", ""))
+    return found
+
+
+def _of_import(found: _Held, place: str, value: Any) -> None:
+    """Plain values on what a module was loaded by: nobody can read all of that."""
+    for name, one in {"": value, **kept_by_name(value)}.items() if place.endswith(_LOADED) else ():
+        if id(type(one)) in PLAIN_KINDS:
+            found.look(f"{place}.{name}" if name else place, one)
 
 
 def _of_the_shell() -> Mapping[str, Any]:
@@ -93,26 +121,6 @@ def _of_the_shell() -> Mapping[str, Any]:
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     hidden: Mapping[str, Any] = {} if shell is None else shell.user_ns_hidden
     return hidden
-
-
-def _named_in(space: Mapping[str, Any]) -> frozenset[str]:
-    """Names and texts in the code of a module's functions, methods among them."""
-    waiting: list[Any] = list(space.values())
-    waiting += [one for kind in waiting if isinstance(kind, type) and vars(kind).get("__module__") == "__main__"
-                for one in vars(kind).values()]  # fmt: skip
-    found: set[str] = set()
-    while waiting:
-        one = waiting.pop()
-        one = getattr(one, "__func__", one)
-        if isinstance(one, property):
-            waiting += [one.fget, one.fset, one.fdel]
-        elif isinstance(one, types.FunctionType) and one.__globals__ is space:
-            waiting.append(one.__code__)
-        elif isinstance(one, types.CodeType):
-            found.update(one.co_names)
-            found.update(text for text in one.co_consts if isinstance(text, str))
-            waiting += one.co_consts
-    return frozenset(found)
 
 
 def _is_plain(value: Any) -> bool:
@@ -146,6 +154,9 @@ def _look(found: _Held, place: str, value: Any, module: str) -> None:
             found.look(place, [tuple(pair) for pair in value.items()])
         elif hasattr(kind, "cache_info"):
             found._cache(place, value)
+            for name, one in kept_by_name(value).items():
+                if name not in _OF_WRAPPERS or name == "__wrapped__":
+                    _look(found, f"{place}.{name}", one, module)
         elif kind.__module__ == "typing" and has_its_name(kind):
             found.add(place, repr(value))  # what annotations are made of keeps nothing else
         else:
@@ -169,6 +180,8 @@ def _in_parts(found: _Held, place: str, value: Any, module: str) -> None:
         wrapped = (value.fget, value.fset, value.fdel) if isinstance(value, property) else (value.__func__,)
         for one in wrapped:
             _look(found, place, one, module)
+        if isinstance(value, property):
+            found.look(f"{place}.__doc__", value.__doc__)
         for name, one in kept_by_name(value).items():
             if name not in _OF_WRAPPERS:
                 _look(found, f"{place}.{name}", one, module)
@@ -187,8 +200,18 @@ def _of_class(found: _Held, place: str, kind: type, module: str) -> None:
     for name, value in list(vars(kind).items()):
         if name not in left:
             _look(found, f"{place}.{name}", value, module)
+    if fields := vars(kind).get(_FIELDS):
+        first, now = _FIELDS_FIRST.get(id(kind), (kind, []))[1], _of_fields(fields)
+        if len(first) != len(now) or not all(map(operator.is_, first, now)):
+            found.look(f"{place}.{_FIELDS}", fields)
     if registered := registered_with(kind):
         found.look(f"{place} registered", registered)
+
+
+def _of_fields(fields: Any) -> list[Any]:
+    """What the fields of a data class consist of, the objects themselves."""
+    held = [(key, field, *(part for _, part in attributes("", field))) for key, field in dict(fields).items()]
+    return [part for parts in held for part in parts]
 
 
 def _of_function(found: _Held, place: str, function: types.FunctionType, module: str) -> None:

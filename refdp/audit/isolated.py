@@ -9,6 +9,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import gc
+import importlib
 import itertools
 import logging
 import os
@@ -29,12 +30,23 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from refdp.audit.afterwards import children, finalizers, last_words
-from refdp.audit.global_state import context, descriptors, in_context, left_behind, on_arguments, remember, seeded
-from refdp.audit.held import at_first, held_by
+from refdp.audit.afterwards import at_exit, children, finalizers, last_words, threads
+from refdp.audit.global_state import (
+    context,
+    descriptors,
+    in_context,
+    left_behind,
+    of_curator,
+    on_arguments,
+    remember,
+    seeded,
+)
+from refdp.audit.held import at_first, held_by, held_in
 from refdp.audit.in_order import InOrder
 from refdp.audit.observer import View, view
 from refdp.audit.open_files import OpenFiles, flush_after, flush_before, mapped_file, written_files
+from refdp.audit.own_code import is_library, spaces_of
+from refdp.audit.process_settings import numerics, remember_hooks
 from refdp.audit.reached import Place, followed
 from refdp.data.records import Records
 from refdp.errors import ImpossibleReplay, InvalidParameter
@@ -55,6 +67,7 @@ HIDDEN = {"socket.connect": "what is sent to other programs", "socket.sendto": "
           "socket.sendmsg": "what is sent to other programs", "gc.get_objects": "what is found in memory",
           "gc.get_referrers": "what is found in memory"}  # fmt: skip
 """Events after which something is beyond what is looked at here, in words."""
+_ENDING = (signal.SIGTERM, getattr(signal, "SIGKILL", signal.SIGTERM))
 Lines = tuple[tuple[str, str], ...]
 FIRST, THOROUGH = 2, 6
 """Of so many first pairs, and of one in so many of all, what every module holds is looked at."""
@@ -70,6 +83,7 @@ class Outcome:
     opaque: places of the published object, and of what is kept, that cannot be read. bad_noise: the run asked for noise
     that does not exist.
     failed: why there is nothing to see, if there is nothing. lines: of the code that was followed, if any was.
+    loaded: installed modules that it was the first to import.
     """
 
     transcript: Transcript
@@ -83,6 +97,7 @@ class Outcome:
     bad_noise: str = ""
     failed: str = ""
     lines: frozenset[Place] = frozenset()
+    loaded: tuple[str, ...] = ()
 
 
 Trainer = Callable[[Any, Any], Any]
@@ -98,11 +113,21 @@ def observed(
     whose globals and classes are looked at besides the trainer's own.
     """
     _tidied_at_exit()
-    own = (*watched, getattr(train, "__module__", "") or "")
+    own = (*watched, *spaces_of(train))
     for name in own:
         at_first(name)
     flush_before()
     return _forked(lambda: run_here(train, records, source, relation, seed, before, own), relation)
+
+
+def _import(names: tuple[str, ...]) -> None:
+    """What a run was the first to import is there for the next ones, which then find in it what all find."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name in names:
+            if name not in sys.modules:
+                with contextlib.suppress(Exception):
+                    importlib.import_module(name)
 
 
 def _thorough(seed: int) -> bool:
@@ -137,29 +162,33 @@ def run_here(
     result: Any = None
     error: BaseException | None = None
     lines: set[Place] = set()
-    numerics = ""
+    errors = ""
+    modules = frozenset(sys.modules)
     seeded(seed)
-    own_of_curator, finalized, variables = frozenset(vars(curator)), finalizers(), context()
+    own_of_curator, finalized, variables = of_curator(curator), finalizers(), context()
+    exits, unknown = at_exit(), threads()
     with _watched() as (beside, around), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         held = descriptors()
+        remember_hooks()
         try:
             with np.errstate(all="ignore"), followed(follow, lines):
                 result = train(records, curator)
-                numerics = str(np.geterr())  # inside: it is put back on leaving
+                errors = numerics()  # inside: it is put back on leaving
         except (Exception, SystemExit) as raised:
             error = raised
         left = View()
         left.look("finalizers", [one.peek()[1:] for one in finalizers() if one not in finalized and one.peek()])
-        lasting = last_words() if _CHILD else []
+        left.look("at exit", [one for one in at_exit() if not any(one is other for other in exits)])
+        lasting = last_words(unknown) if _CHILD else []
         on_arguments(left, curator, records.schema, own_of_curator)
         in_context(left, variables)
-        kept = [left, *map(held_by, watched)]
+        kept = [left, held_in(train), *(held_by(name, train) for name in dict.fromkeys(watched))]
         state: Lines = (
             ("open descriptors", str(descriptors() - held)),
             ("children", children() if _CHILD else ""),
             *left_behind(_thorough(seed)),
-            ("numpy error state", numerics),
+            ("numpy error state", errors),
             *(line for one in kept for line in one.lines),
         )
     parted: ImpossibleReplay | None = None
@@ -181,6 +210,7 @@ def run_here(
         (*(shown.opaque if shown else ()), *lasting, *sorted(around), *(place for one in kept for place in one.opaque)),
         _bad_noise(error),
         lines=frozenset(lines),
+        loaded=tuple(name for name in sys.modules if name not in modules and is_library(name)),
     )
 
 
@@ -300,14 +330,25 @@ def _heard(
     elif event == "mmap.__new__" and (path := mapped_file(arguments[0], arguments[2])):
         seen.append(("opened for writing", path))
         written.append(path)
-    elif event in WRITING:
+    elif event in WRITING and not _ends_a_child(event, arguments):
         seen.append((event, repr(arguments)[:200]))
+
+
+def _ends_a_child(event: str, arguments: tuple[Any, ...]) -> bool:
+    """Whether a process of the run's own is ended: nobody else hears it, and its number is of the system's making."""
+    if event != "os.kill" or arguments[1] not in _ENDING:
+        return False
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        told = Path(f"/proc/{arguments[0]:d}/stat").read_text()
+        return int(told.rpartition(")")[2].split()[1]) == os.getpid()
+    return False
 
 
 def _forked(work: Callable[[], Outcome], relation: Relation) -> Outcome:
     """The outcome of `work` in a child process; in this one where there is no fork."""
     found, why = in_child(work)
     if isinstance(found, Outcome):
+        _import(found.loaded)
         return found
     return Outcome(Transcript(relation), failed=why)
 

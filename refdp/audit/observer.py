@@ -33,6 +33,7 @@ from refdp.audit.inside import (
     reduced,
 )
 from refdp.audit.kept import room as _room
+from refdp.audit.of_indexes import tables_told
 from refdp.audit.padding import without_padding
 
 MOST_BITS = 10_000
@@ -288,7 +289,7 @@ class View:
             if not has_its_name(thing, kept):
                 self.opaque.append(place)
             return
-        for number, part in enumerate(kept):
+        for number, part in enumerate(tables_told(thing, kept)):
             listed = list(part) if number > 2 and part is not None and not callable(part) else part
             yield f"{place}.__reduce__" + f"[{number}]" * (number > 0), listed
 

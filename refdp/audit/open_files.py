@@ -59,13 +59,16 @@ def flush_after() -> None:
 class OpenFiles:
     """Files above standard error that are open in this process. place: where those of the run's own may be made.
 
-    own: descriptors that write to one of these, with the name of the real one. shared: the others, as they were.
-    over: in words, what was written over in them, which is not told.
+    own: descriptors that write to one of these, with the name of the real one. shared: those for reading and writing,
+    read: those for reading, as they were. flags: how each is open, and who may use the file. over: in words, what was
+    written over in them, which is not told.
     """
 
     place: Path
     own: dict[int, str] = field(default_factory=dict)
-    shared: dict[int, tuple[str, int, int, int]] = field(default_factory=dict)
+    shared: dict[int, tuple[str, int, int, int, int]] = field(default_factory=dict)
+    read: dict[int, tuple[str, int]] = field(default_factory=dict)
+    flags: dict[int, tuple[str, str]] = field(default_factory=dict)
     over: set[str] = field(default_factory=set)
 
     def begin(self) -> None:
@@ -83,6 +86,9 @@ class OpenFiles:
                 self.own[number] = name
             elif mode == os.O_RDWR:
                 self.shared[number] = name, *_state(number)
+            else:
+                self.read[number] = name, os.lseek(number, 0, os.SEEK_CUR)
+            self.flags[number] = name, _flags(number)
 
     def end(self) -> list[tuple[str, str]]:
         """What was written, as lines of text."""
@@ -91,6 +97,9 @@ class OpenFiles:
             body = self._own(number).read_bytes()
             if body:
                 told.append((f"file {name}, open before", body.decode(errors="backslashreplace")))
+            with contextlib.suppress(OSError):  # closed by the run
+                if (left := os.lseek(number, 0, os.SEEK_CUR)) != len(body):
+                    told.append((f"file {name}, open before", f"left at {left}"))
         for number, (name, *before) in self.shared.items():
             with contextlib.suppress(OSError):
                 after = _state(number)
@@ -98,8 +107,17 @@ class OpenFiles:
                     added = os.pread(number, min(max(0, after[0] - before[0]), MOST_BYTES), before[0])
                     moved = f"{after[0] - before[0]} bytes longer, {after[1] - before[1]} further"
                     told.append((f"file {name}, open before", f"{moved}, {added!r}"))
-                    if after[2] != before[2] and after[0] <= before[0]:
+                    if after[2:] != tuple(before[2:]) and after[0] <= before[0]:
                         self.over.add(f"what is written over in {name}")
+        for number, (name, first) in self.read.items():
+            with contextlib.suppress(OSError):
+                if (left := os.lseek(number, 0, os.SEEK_CUR)) != first:
+                    told.append((f"file {name}, open before", f"read to {left}"))
+                    os.lseek(number, first, os.SEEK_SET)  # it is the caller's place, too
+        for number, (name, first_flags) in self.flags.items():
+            with contextlib.suppress(OSError):
+                if (now := _flags(number)) != first_flags:
+                    told.append((f"file {name}, open before", f"flags {now}"))
         return told
 
     def _own(self, number: int) -> Path:
@@ -140,9 +158,17 @@ def _files() -> list[tuple[int, str]]:
     return found
 
 
-def _state(number: int) -> tuple[int, int, int]:
+def _state(number: int) -> tuple[int, int, int, int]:
+    """Bytes, place, and when it was written, as the file says, and when it was touched, as the system does."""
     held = os.fstat(number)
-    return held.st_size, os.lseek(number, 0, os.SEEK_CUR), held.st_mtime_ns
+    return held.st_size, os.lseek(number, 0, os.SEEK_CUR), held.st_mtime_ns, held.st_ctime_ns
+
+
+def _flags(number: int) -> str:
+    import fcntl
+
+    how = (fcntl.fcntl(number, fcntl.F_GETFL), fcntl.fcntl(number, fcntl.F_GETFD), os.fstat(number).st_mode)
+    return " ".join(map(oct, how))
 
 
 def _flush(stream: Any) -> None:

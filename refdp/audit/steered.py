@@ -19,6 +19,7 @@ from refdp.audit.crowds import mutated
 from refdp.audit.declared_filter import shares
 from refdp.audit.freshness import release_kind
 from refdp.audit.isolated import Outcome, in_child, run_here
+from refdp.audit.own_code import spaces_of
 from refdp.audit.reached import Place
 from refdp.audit.replay import Finding, Pair, changes
 from refdp.audit.search import Search
@@ -71,7 +72,7 @@ class Short(Search):
     seen: list[frozenset[Place]] = field(default_factory=list)
 
     def _run(self, records: Records, source: Any, number: int) -> Outcome:
-        own = (*self.watched, getattr(self.train, "__module__", "") or "")
+        own = (*self.watched, *spaces_of(self.train))
         outcome = run_here(self.train, records, source, self.relation, number + 1, None, own, self.follow)
         self.seen.append(outcome.lines)
         return outcome

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import _thread
 import atexit
 import gc
+import multiprocessing.util
 import os
 import threading
 import time
@@ -131,3 +133,27 @@ def test_children_are_waited_for_until_there_is_none(monkeypatch: pytest.MonkeyP
     assert afterwards.children() == "ended with [0, 256]"
     ends = []
     assert afterwards.children() == "ended with []"
+
+
+def test_a_thread_that_no_module_knows_is_named() -> None:
+    over, before = threading.Event(), afterwards.threads()
+    _thread.start_new_thread(over.wait, (5,))
+    assert afterwards.last_words(before) == ["what a thread does later that `threading` does not know"]
+    over.set()
+    assert afterwards.last_words(before) == []
+
+
+def test_what_threading_and_multiprocessing_do_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = afterwards.at_exit()
+    monkeypatch.setattr(threading, "_threading_atexits", [*threading._threading_atexits, len])  # type: ignore[attr-defined]
+    late = multiprocessing.util.Finalize(None, abs, exitpriority=1)
+    held = Stuck()
+    multiprocessing.util.register_after_fork(held, repr)
+    try:
+        left = [one for one in afterwards.at_exit() if not any(one is other for other in before)]
+        assert left == [len, abs, repr]
+    finally:
+        late.cancel()
+    del held
+    gc.collect()
+    assert repr not in afterwards.at_exit()

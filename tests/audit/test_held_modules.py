@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import functools
 import sys
+import textwrap
 import threading
 import types
 from collections.abc import Iterator
@@ -13,11 +14,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refdp.audit import held
-from refdp.audit.held import at_first, held_by
+from refdp.audit import held, own_code
+from refdp.audit.held import at_first, held_by, held_in
+from refdp.audit.own_code import named_in, spaces_of
 
 TEXT = """
-import abc, array, collections, decimal, functools, io, itertools, json, logging, numpy as np, threading, types, typing
+import abc, array, collections, dataclasses, decimal, functools
+import io, itertools, json, logging, numpy as np, threading, types, typing
 from typing import Literal
 Norm = Literal[1, 2, "inf"]
 LATE = None
@@ -36,6 +39,8 @@ class Keeper(abc.ABC):
 def prepared(size): return size
 @functools.lru_cache(maxsize=2)
 def bounded(size): return [size]
+@dataclasses.dataclass
+class Settings: rounds: int = 1
 def train(kept=collections.deque()): return kept
 def around():
     inside = collections.deque()
@@ -53,6 +58,7 @@ def module(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     at_first("keeping")
     yield made
     held._FIRST.clear()
+    held._FIELDS_FIRST.clear()
 
 
 WAYS = [
@@ -66,6 +72,10 @@ WAYS = [
     "vars(m.Keeper)['plain'].n = n", "vars(m.Keeper)['shown'].fget.n = n", "n > 1 and m.Keeper.register(int)",
     "m.prepared(n)", "m.bounded(n)", "m.train.__defaults__[0].append(n)", "m.closed().append(n)",
     "m.train.__doc__ = str(n)", "m.train.__annotations__['n'] = n", "m.__secret__ = n", "m.__doc__ = str(n)",
+    "m.prepared.n = n", "m.prepared.__wrapped__.n = n", "vars(m.Keeper)['shown'].__doc__ = str(n)",
+    "m.Settings.__dataclass_fields__['rounds'].default = n", "m.Settings.__dataclass_fields__[str(n)] = 1",
+    "m.__cached__ = str(n)", "m.__loader__ = m.types.SimpleNamespace(n=n)",
+    "m.__warningregistry__ = {(str(n), UserWarning, 1): 1}",
     "m.train.__code__ = (lambda: 1).__code__ if n > 1 else (lambda: 2).__code__",
 ]  # fmt: skip
 
@@ -156,3 +166,148 @@ def test_a_notebook_is_looked_at_where_its_functions_look(monkeypatch: pytest.Mo
     assert held_by("__main__").lines != before
     monkeypatch.delitem(sys.modules, "IPython")
     assert any(place.startswith("__main__.In") for place, _ in held_by("__main__").lines)
+
+
+def test_how_often_filters_of_warnings_changed_is_no_run_s(module: Any) -> None:
+    module.__warningregistry__ = {"version": 1}
+    before = held_by("keeping").lines
+    module.__warningregistry__["version"] = 9
+    assert held_by("keeping").lines == before
+
+
+TRAINERS = """
+import functools, types
+class Model:
+    n = None
+    def __call__(self, n): self.n = n
+    def fit(self, n): self.n = n
+def part(box, n): box["n"] = n
+def closed():
+    box = {}
+    def train(n): box["n"] = n
+    return train
+def counted():
+    held = 0
+    def train(n):
+        nonlocal held
+        held = n
+    return train
+def logged(f):
+    @functools.wraps(f)
+    def w(*given): return f(*given)
+    return w
+def behind():
+    box = types.SimpleNamespace()
+    @logged
+    def train(n): box.n = n
+    return train
+model, partial, lambda_ = Model, functools.partial(part, {}), (lambda box: lambda n: box.append(n))([])
+"""
+
+
+@pytest.mark.parametrize("way", ["Model()", "Model().fit", "closed()", "counted()", "behind()", "partial", "lambda_"])
+def test_what_a_trainer_keeps_on_itself_is_told(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = []
+    for size in (1, 2):
+        made = types.ModuleType("trainers")
+        monkeypatch.setitem(sys.modules, "trainers", made)
+        exec(TRAINERS, vars(made))
+        train = eval(way, vars(made))
+        train(size)
+        found = held_in(train)
+        assert found.opaque == [] and "trainers" in spaces_of(train)
+        told.append(found.lines)
+    assert told[0] != told[1]
+
+
+def test_modules_of_a_trainer_are_those_of_its_functions(monkeypatch: pytest.MonkeyPatch) -> None:
+    one, other = types.ModuleType("trainers"), types.ModuleType("decorators")
+    for made in (one, other):
+        monkeypatch.setitem(sys.modules, made.__name__, made)
+        exec(TRAINERS, vars(made))
+    one.Model.__module__ = "decorators"  # type: ignore[attr-defined]
+    assert spaces_of(one.Model())[0] == "trainers"  # type: ignore[attr-defined]
+    train = other.logged(one.part)  # type: ignore[attr-defined]
+    train.__module__ = "functools"
+    assert spaces_of(train) == ("decorators", "trainers")
+    assert spaces_of(functools.partial(textwrap.dedent, "a")) == ("textwrap",)
+    assert spaces_of(functools.partial(one.part, functools.reduce)) == ("trainers",)  # type: ignore[attr-defined]
+    assert spaces_of(types.SimpleNamespace()) == ()
+    one.Model.__module__ = "functools"  # type: ignore[attr-defined]
+    assert spaces_of(one.Model().fit) == ("trainers",)  # type: ignore[attr-defined]
+
+
+BEHIND = """
+import collections, functools, types
+def logged(f):
+    @functools.wraps(f)
+    def w(*given): return f(*given)
+    return w
+@logged
+def decorated(): A1
+@functools.lru_cache
+def cached(): A2
+class Cached:
+    @functools.cached_property
+    def one(self): A3
+    @functools.singledispatchmethod
+    def two(self, n): A4
+LISTED, TABLE, GIVEN = [lambda: A5], {"a": (lambda: A6,)}, functools.partial(lambda n: A7, 1)
+@functools.singledispatch
+def single(n): A8
+@single.register
+def _(n: int): A9
+class Meta(type):
+    def __call__(cls): A10
+class Made(metaclass=Meta):
+    class Inner:
+        def method(self): A11
+class Holder:
+    def __init__(self): self.one = lambda: A12
+held, spaced = Holder(), types.SimpleNamespace(one=lambda: A13)
+class Slotted:
+    __slots__ = ("one", "two")
+slotted = Slotted()
+slotted.one = lambda: A14
+def local():
+    def train(n): A15
+    return train
+del Holder
+"""
+
+
+def test_names_are_found_wherever_the_text_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = types.ModuleType("__main__")
+    monkeypatch.setitem(sys.modules, "__main__", made)
+    exec(BEHIND, vars(made))
+    space = {name: one for name, one in vars(made).items() if name not in ("local", "train")}
+    vars(made).clear()
+    vars(made).update(space)
+    found = named_in(vars(made), "__main__")
+    assert {f"A{number}" for number in range(1, 15)} <= found and "A15" not in found
+
+
+def test_where_there_is_more_than_is_opened_all_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, mine = types.ModuleType("__main__"), types.ModuleType("mine")
+    for module in (made, mine):
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+    exec("def train(n): BOX.n = n\nBOX, ASIDE = object(), object()\nmany = [[[n]] for n in range(20)]", vars(made))
+    assert "ASIDE" not in named_in(vars(made), "__main__") and "mine" not in spaces_of(made.train)  # type: ignore[attr-defined]
+    monkeypatch.setattr(own_code, "_MOST", 10)
+    assert {"BOX", "ASIDE"} <= named_in(vars(made), "__main__")
+    made.train.__defaults__ = (made.many,)  # type: ignore[attr-defined]
+    monkeypatch.setattr(own_code, "_SPACES", [])
+    found = spaces_of(made.train)  # type: ignore[attr-defined]
+    assert {"__main__", "mine"} <= {*found} and "numpy" not in found
+
+
+def test_names_of_a_trainer_that_no_name_reaches(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = types.ModuleType("__main__")
+    monkeypatch.setitem(sys.modules, "__main__", made)
+    exec("import types\nBOX, ASIDE = types.SimpleNamespace(), types.SimpleNamespace()\n"
+         "def around():\n    def train(n): BOX.n = n\n    return [train]\nHELD = around()", vars(made))  # fmt: skip
+    train = functools.partial(vars(made).pop("HELD")[0])
+    del made.around  # type: ignore[attr-defined]
+    for given, seen in ((None, False), (train, True)):
+        places = {place.split(".")[1] for place, _ in held_by("__main__", given).lines}
+        assert ("BOX" in places) == seen and "ASIDE" not in places

@@ -10,6 +10,7 @@ import mmap
 import os
 import pickle
 import random
+import signal
 import sys
 import tempfile
 import threading
@@ -228,7 +229,7 @@ def test_a_run_watches_the_trainers_own_module_besides(monkeypatch: pytest.Monke
     )  # type: ignore[arg-type, comparison-overlap]
     assert asked == [(train, "records", "source", Relation.REPLACE_ONE, 5, "before", ("w", __name__))]
     isolated.observed(SimpleNamespace(), records, "s", Relation.ADD_REMOVE, 1)  # type: ignore[arg-type]
-    assert asked[1][5:] == (None, ("",))
+    assert asked[1][5:] == (None, ())
 
 
 # --- A whole run ------------------------------------------------------------------------------------------------------
@@ -468,6 +469,78 @@ def test_what_is_written_to_files_that_were_open_before(tmp_path: Path) -> None:
         assert not set(names) & dict(ran(failing).beside).keys()
         os.utime(before[1], ns=(0, 0))
         assert f"what is written over in {before[1].resolve()}" in ran(over).opaque
+
+
+@needs_fork
+def test_places_flags_and_times_of_files_that_were_open_before(tmp_path: Path) -> None:
+    if not Path("/proc/self/fd").exists():
+        return
+    for name in "rwb":
+        (tmp_path / name).write_bytes(b"abcdef")
+    with (tmp_path / "r").open("rb") as read, (tmp_path / "w").open("w") as alone, (tmp_path / "b").open("r+b") as both:
+        name = {one: f"file {Path(one.name).resolve()}, open before" for one in (read, alone, both)}
+
+        def moved(records: Any, curator: Any) -> None:
+            os.lseek(read.fileno(), records.size, 0)
+
+        def before_its_end(records: Any, curator: Any) -> None:
+            os.lseek(alone.fileno(), records.size, 0)
+
+        def inherited(records: Any, curator: Any) -> None:
+            os.set_inheritable(read.fileno(), True)
+
+        def put_back(records: Any, curator: Any) -> None:
+            held = os.fstat(both.fileno())
+            os.pwrite(both.fileno(), b"x", 0)
+            os.utime(both.fileno(), ns=(held.st_atime_ns, held.st_mtime_ns))
+
+        assert dict(ran(moved).beside)[name[read]] == "read to 2" and os.lseek(read.fileno(), 0, 1) == 0
+        assert dict(ran(before_its_end).beside)[name[alone]] == "left at 2"
+        assert dict(ran(inherited).beside)[name[read]].startswith("flags ")
+        assert not {*name.values()} & dict(ran(failing).beside).keys()
+        assert f"what is written over in {Path(both.name).resolve()}" in ran(put_back).opaque
+
+
+@needs_fork
+def test_how_a_run_ends_its_own_children_is_no_message() -> None:
+    if not Path("/proc/self/stat").exists():
+        return
+
+    def child(records: Any, curator: Any) -> None:
+        made = os.fork()
+        if not made:
+            time.sleep(30)
+            os._exit(0)
+        os.kill(made, signal.SIGTERM)
+        os.waitpid(made, 0)
+
+    def others(records: Any, curator: Any) -> None:
+        os.kill(os.getppid(), 0)
+
+    def signalled(records: Any, curator: Any) -> None:
+        os.kill(os.getpid(), signal.SIGCONT)
+
+    assert "os.kill" not in dict(ran(child).beside)
+    assert "os.kill" in dict(ran(others).beside) and "os.kill" in dict(ran(signalled).beside)
+
+
+@needs_fork
+def test_what_a_run_imports_is_there_for_the_next(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "own_of_a_user.py").write_text("")
+    (tmp_path / "site-packages").mkdir()
+    (tmp_path / "site-packages" / "lazily_imported.py").write_text("import os\nNAME = str(os.urandom(8))\n")
+    monkeypatch.setattr(sys, "path", [str(tmp_path / "site-packages"), str(tmp_path), *sys.path])
+
+    def lazily(records: Any, curator: Any) -> None:
+        for name in ("lazily_imported", "own_of_a_user"):
+            importlib.import_module(name)
+
+    try:
+        assert ran(lazily, 6).loaded == ("lazily_imported",)
+        assert "lazily_imported" in sys.modules and "own_of_a_user" not in sys.modules
+        assert ran(lazily, 6).loaded == () and ran(lazily, 6).state == ran(lazily, 6).state
+    finally:
+        sys.modules.pop("lazily_imported", None)
 
 
 @needs_fork

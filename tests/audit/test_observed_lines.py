@@ -623,3 +623,19 @@ def test_times_of_pandas_are_told_to_the_nanosecond_with_unit_and_fold() -> None
     for one, other in ((start, start + pandas.Timedelta(1)), (start, start.as_unit("ms")),
                        (start, start.replace(fold=1)), (pandas.Timedelta(1), pandas.Timedelta(2))):  # fmt: skip
         assert view(one).lines != view(other).lines and view(one).opaque == []
+
+
+def test_what_an_index_of_pandas_computed_is_read_by_its_own_labels() -> None:
+    pandas = pytest.importorskip("pandas")
+    made = (pandas.date_range("2020", periods=3), pandas.Index(["a", "b", "a"]), pandas.Index([1.5, np.nan]),
+            pandas.MultiIndex.from_product([[1], [2, 3]]))  # fmt: skip
+    for index in made:
+        index.get_loc(index[1])
+        assert view(index).opaque == []
+    numbers = [pandas.Index([5, 3, 3, 4]) for _ in range(3)]
+    for index in numbers:
+        index.get_loc(3)
+    numbers[1]._engine.mapping.set_item(3, 17)
+    numbers[2]._engine.mapping.set_item(77, 1)
+    seen = [view(index) for index in numbers]
+    assert seen[0].opaque == seen[1].opaque == [] and seen[0].lines != seen[1].lines and len(seen[2].opaque) == 1

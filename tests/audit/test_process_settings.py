@@ -7,7 +7,10 @@ import contextlib
 import contextvars
 import copyreg
 import decimal
+import functools
 import gc
+import hashlib
+import io
 import logging
 import os
 import random
@@ -25,7 +28,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refdp.audit import global_state
+from refdp.audit import global_state, process_settings
 from refdp.audit.observer import View
 
 NAMED: contextvars.ContextVar[int] = contextvars.ContextVar("audited")
@@ -70,6 +73,10 @@ def filtered() -> Iterator[None]:
         yield
 
 
+def nothing(*given: Any) -> None:
+    """What a run may put where others call it."""
+
+
 CHANGES: dict[str, Callable[[], Any]] = {
     "numpy.random": lambda: kept(np.random.get_state, np.random.set_state, np.random.RandomState(9).get_state()),
     "random": lambda: kept(random.getstate, random.setstate, random.Random(9).getstate()),
@@ -92,6 +99,24 @@ CHANGES: dict[str, Callable[[], Any]] = {
     "handlers of signals": lambda: kept(lambda: signal.getsignal(signal.SIGUSR1),
     lambda to: signal.signal(signal.SIGUSR1, to), signal.SIG_IGN),
     "context variable": named,
+    "warnings given once": lambda: kept(lambda: None, lambda to: warnings.onceregistry.update(left=1) if to  # type: ignore[attr-defined]
+                                        else warnings.onceregistry.pop("left", None), True),  # type: ignore[attr-defined]
+    "timers": lambda: kept(lambda: (0, 0), lambda to: signal.setitimer(signal.ITIMER_VIRTUAL, *to), (5000, 3)),
+    "room of threads": lambda: kept(threading.stack_size, threading.stack_size, 1 << 20),
+    "origins of coroutines": lambda: kept(sys.get_coroutine_origin_tracking_depth,
+                                          sys.set_coroutine_origin_tracking_depth, 3),
+    "loading of libraries": lambda: kept(sys.getdlopenflags, sys.setdlopenflags, sys.getdlopenflags() + 1),
+    "arguments of the program": lambda: kept(lambda: list(sys.argv), lambda to: sys.argv.__setitem__(slice(None), to),
+                                             [*sys.argv, "left"]),
+    "signals that are held back": lambda: kept(lambda: signal.pthread_sigmask(signal.SIG_BLOCK, []),
+    lambda to: signal.pthread_sigmask(signal.SIG_SETMASK, to), [signal.SIGUSR2]),
+    "hooks of generators": lambda: kept(sys.get_asyncgen_hooks, lambda to: sys.set_asyncgen_hooks(*to), (print, None)),
+    "hooks of the collector": lambda: kept(list, lambda to: gc.callbacks.extend(to) if to else gc.callbacks.pop(),
+                                           [nothing]),
+    "hooks of imports": lambda: kept(list, lambda to: sys.path_hooks.extend(to) if to else sys.path_hooks.pop(),
+                                     [nothing]),
+    "hooks of tracing": lambda: kept(lambda: None, threading.setprofile, nothing),
+    "standard streams": lambda: kept(lambda: sys.stdin, lambda to: setattr(sys, "stdin", to), io.StringIO("left")),
 }  # fmt: skip
 
 
@@ -174,8 +199,8 @@ def test_modes_and_registered_classes() -> None:
     assert told["working directory"] == os.getcwd() and told["mode of new files"] == oct(before)
     assert (
         [len(one) for one in global_state._HANDLERS]
-        and global_state._named(print) == "print"
-        and global_state._named(3) == "3"
+        and process_settings.named(print) == "print"
+        and process_settings.named(3) == "3"
     )
 
 
@@ -199,13 +224,19 @@ def test_modules_are_looked_at_where_an_object_of_theirs_is_another(monkeypatch:
     try:
         assert list(global_state._thorough()) == []
         module.number = 4  # type: ignore[attr-defined]
-        assert dict(global_state._thorough()) == {"refdp.left.number": "4", "refdp.left.text": repr("t" * 2000)[:1000]}
+        digest = hashlib.sha256(repr("t" * 2000).encode()).hexdigest()
+        found = dict(global_state._thorough())
+        assert found == {"refdp.left.number": "4", "refdp.left.text": f"{repr('t' * 2000)[:1000]} {digest}",
+                         "refdp.left.__hidden__": "4", "refdp.left.__name__": "'refdp.left'"}  # fmt: skip
         global_state.remember()
         Own.kept = "b"
-        assert dict(global_state._thorough()) == {"refdp.left.Own.kept": "'b'"}
+        found = dict(global_state._thorough())
+        assert found["refdp.left.Own.kept"] == "'b'" and "refdp.left.number" not in found
         global_state.remember()
         other.more = 1.5  # type: ignore[attr-defined]
-        assert dict(global_state._thorough()) == {"elsewhere.left.number": "5", "elsewhere.left.more": "1.5"}
+        assert dict(global_state._thorough()) == {
+            "elsewhere.left.number": "5", "elsewhere.left.more": "1.5", "elsewhere.left.__name__": "'elsewhere.left'"
+        }  # fmt: skip
         sys.modules["refdp.new"] = module
         assert dict(global_state._thorough())["refdp.new.number"] == "4"
     finally:
@@ -227,7 +258,7 @@ def test_objects_are_the_same_by_identity() -> None:
 def test_what_is_left_on_arguments() -> None:
     curator = SimpleNamespace(own=1, left=2)
     found = View()
-    global_state.on_arguments(found, curator, "schema", frozenset({"own"}))
+    global_state.on_arguments(found, curator, "schema", {"own": frozenset()})
     assert found.lines == [("curator.left", "int 2"), ("schema", "str 'schema'")]
 
 
@@ -265,12 +296,62 @@ def test_a_thorough_look_is_the_default_and_can_be_left_out(monkeypatch: pytest.
     assert ("a module", "3") in global_state.left_behind() and ("a module", "3") not in global_state.left_behind(False)
 
 
-def test_eight_filters_of_warnings_priority_and_processors_are_told() -> None:
+def test_all_filters_of_warnings_priority_and_processors_are_told() -> None:
     with warnings.catch_warnings():
         for number in range(12):
             warnings.filterwarnings("ignore", message=f"left {number}")
         told = dict(global_state.left_behind(False))
-    assert [f"left {number}'" in told["warning filters"] for number in range(12)] == [False] * 4 + [True] * 8
+    assert [f"left {number}'" in told["warning filters"] for number in range(12)] == [True] * 12
     processors = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
     priority = os.getpriority(os.PRIO_PROCESS, 0) if hasattr(os, "getpriority") else None
     assert told["priority and processors"] == repr((priority, processors))
+
+
+def test_a_function_that_a_run_put_there_is_looked_into() -> None:
+    process_settings.remember_hooks()
+    told = []
+    try:
+        for number in (1, 2):
+            with kept(
+                lambda: sys.excepthook, lambda to: setattr(sys, "excepthook", to), functools.partial(print, number)
+            ):
+                told.append(dict(process_settings.settings())["hooks"])
+        assert told[0] != told[1] and told[0].replace("int 1", "int 2") != told[0]
+        assert "int" not in dict(process_settings.settings())["hooks"]
+    finally:
+        process_settings._HOOKS.clear()
+
+
+def test_numpy_takes_errors_as_it_is_told() -> None:
+    with np.errstate(all="ignore"):
+        before = process_settings.numerics()
+        np.setbufsize(16 * 100)
+        assert process_settings.numerics() != before
+        np.setbufsize(8192)
+        np.seterrcall(nothing)  # type: ignore[arg-type]
+        assert process_settings.numerics() != before
+
+
+def test_numbers_of_numpy_texts_about_a_module_and_new_names_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = types.ModuleType("elsewhere.left")
+    monkeypatch.setattr(sys, "modules", {"elsewhere.left": module})
+    global_state.remember()
+    try:
+        module.number, module.__doc__ = np.float64(5), "left"  # type: ignore[attr-defined]
+        sys.modules["new"], sys.modules["odd"] = None, SimpleNamespace(n=7)  # type: ignore[assignment]
+        told = dict(global_state._thorough())
+    finally:
+        monkeypatch.undo()
+        global_state._BEFORE.clear()
+        global_state._NAMES.clear()
+    assert told["elsewhere.left.number"] == repr(np.float64(5)) and told["elsewhere.left.__doc__"] == "'left'"
+    assert told["module new"] == "NoneType" and "int 7" in told["module odd holds"]
+
+
+def test_what_is_left_on_a_curators_own_objects() -> None:
+    curator = SimpleNamespace(own=SimpleNamespace(kept=1))
+    before = global_state.of_curator(curator)
+    curator.own.left = 2
+    found = View()
+    global_state.on_arguments(found, curator, None, before)
+    assert found.lines == [("curator.own.left", "int 2"), ("schema", "NoneType None")]

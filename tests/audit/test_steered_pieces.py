@@ -225,7 +225,7 @@ def test_runs_of_a_short_replay_follow_lines_of_the_trainers_module(monkeypatch:
     assert asked[0] == (one.train, "records", "source", Relation.ADD_REMOVE, 6, None, ("other", __name__), str.isupper)
     one.train = SimpleNamespace()  # type: ignore[assignment]
     one._run("r", "s", 0)  # type: ignore[arg-type]
-    assert asked[2][4:7] == (1, None, ("other", ""))
+    assert asked[2][4:7] == (1, None, ("other",))
 
 
 class Law:
