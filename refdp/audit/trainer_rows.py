@@ -88,8 +88,8 @@ def _published(notes: Notes, tried: str) -> Iterator[Row]:
     yield Row("published object", LOOKED, f"{tried}: types, attributes, slots, order and every bit of what is returned",
               "any difference on these pairs")  # fmt: skip
     yield Row("side channels", LOOKED, f"{tried}: exceptions, warnings, standard output and error, files written, "
-              "calls to the outside, environment, global generators, all that the trainer and its modules hold; not what "
-              "is inside objects of other modules, memory, threads, or other processes",
+              "calls to the outside, environment, global generators, all that the trainer and its modules hold; not "
+              "what is inside objects of other modules, memory, threads, or other processes",
               "any difference on these pairs")  # fmt: skip
 
 
