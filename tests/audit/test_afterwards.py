@@ -36,6 +36,8 @@ def alone(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     before = set(threading.enumerate()) - {threading.current_thread()}
     every = threading.enumerate
     monkeypatch.setattr(threading, "enumerate", lambda: [one for one in every() if one not in before])
+    count, others = _thread._count, afterwards.threads()
+    monkeypatch.setattr(_thread, "_count", lambda: count() - others)
     return called
 
 
