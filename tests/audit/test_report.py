@@ -70,7 +70,7 @@ def test_as_published_under_replace_one() -> None:
 
 def broken(**functions: Any) -> Paper:
     """The paper with another training function."""
-    held = {name: one for name, one in vars(dpboost).items() if not name.startswith("__")}  # no loader, which knows pytest
+    held = {name: one for name, one in vars(dpboost).items() if not name.startswith("__")}  # a loader knows pytest
     return Paper("dpboost", SimpleNamespace(**{**held, **functions}))  # type: ignore[arg-type]
 
 
