@@ -216,6 +216,7 @@ def test_predictions_follow_what_was_fitted_whatever_bounds_are_now() -> None:
     assert len(np.unique(before)) > 1
 
 
+@pytest.mark.filterwarnings("ignore:insecure_seed")
 @pytest.mark.parametrize("absent", ["zero", "missing"])
 def test_predictions_take_absent_entries_as_the_fit_did(absent: Any) -> None:
     x = csr_matrix(np.where(np.arange(20.0) > 6, np.arange(20.0), 0)[:, None])
