@@ -10,6 +10,7 @@ import contextlib
 import copyreg
 import sys
 import types
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -82,6 +83,14 @@ _WAYS = ("__reduce_ex__", "__reduce__", "__getstate__")
 
 def reduced(thing: Any) -> Any:
     """What pickle would keep of it, as its part in another language has it. Errors: whatever its class raises."""
+    if not any(kind.__module__ == "itertools" for kind in type(thing).__mro__):
+        return _reduced(thing)
+    with warnings.catch_warnings():  # Python warns of the iterators of itertools alone
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return _reduced(thing)
+
+
+def _reduced(thing: Any) -> Any:
     kinds = type(thing).__mro__[:-1]
     ways = [vars(kind)[way] for kind in kinds for way in _WAYS if way in vars(kind)]
     of_python = bool(ways) and isinstance(ways[0], types.FunctionType | staticmethod | classmethod)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import gc
 import io
 import types
-import warnings
 import weakref
 from array import array
 from collections import OrderedDict, defaultdict
@@ -159,19 +158,10 @@ def is_closed(thing: Any) -> bool:
     if isinstance(thing, WALKED) or is_frame(thing) or not foreign(type(thing)):
         return False
     try:
-        kept = quietly_reduced(thing)
+        kept = reduced(thing)
     except Exception:  # foreign code
         return True
     return isinstance(kept, str) and not has_its_name(thing, kept)
-
-
-def quietly_reduced(thing: Any) -> Any:
-    """What pickle would keep of it; Python warns of the iterators of itertools alone. Errors: what its class raises."""
-    if not any(kind.__module__ == "itertools" for kind in type(thing).__mro__):
-        return reduced(thing)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
-        return reduced(thing)
 
 
 FRAMES = ("Series", "DataFrame", "Index")

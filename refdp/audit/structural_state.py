@@ -11,7 +11,6 @@ import json
 import math
 import pickletools
 import random
-import struct
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
@@ -25,7 +24,7 @@ from refdp.audit import inside
 from refdp.audit.by_name import HEAP_TYPE
 from refdp.audit.hidden_memory import behind, between
 from refdp.audit.in_floats import NUMBER, left_of_long, odd_nans, of_text
-from refdp.audit.inside import foreign
+from refdp.audit.inside import foreign, reduced
 from refdp.audit.padding import odd_truths
 from refdp.audit.reading import Leaf, Reading
 from refdp.audit.structural_beside import (
@@ -40,13 +39,11 @@ from refdp.audit.structural_beside import (
     number_parts,
     of_code,
     own_class,
-    quietly_reduced,
     ufunc_parts,
     wrapped,
 )
 
 PLAIN_KEYS = frozenset({str, bytes, int, float, bool, type(None)})
-NAN = struct.pack("<d", math.nan)
 MOST_DIGITS = 4_000
 """Longer keys have no text of their own in a path."""
 MOST_LEAVES = 100_000
@@ -119,7 +116,7 @@ def _of_one(thing: Any, path: str, depth: int, above: frozenset[int], reading: R
             left = left_of_long(np.array([thing]), np.array([float(thing)])).tolist()
             yield from ((f"{path}.left{f'[{place}]' * (place > 0)}", one) for place, one in enumerate(left))
         if math.isnan(thing):
-            yield from ((f"{path}.bits", int.from_bytes(one, "little")) for one in _odd_bits(thing))
+            yield from ((f"{path}.bits", int.from_bytes(one, "little")) for one in odd_nans(np.asarray(thing)))
     elif isinstance(thing, str):
         yield from _text(thing, path, depth, above, reading)
     elif isinstance(thing, (bytes, bytearray)):
@@ -155,14 +152,6 @@ def _of_one(thing: Any, path: str, depth: int, above: frozenset[int], reading: R
             reading.left[path] = f"it is {DEEPEST} levels deep"
             return
         yield from _walk(part, path + name, depth + 1, among, reading, array)
-
-
-def _odd_bits(nan: float | np.floating[Any]) -> list[bytes]:
-    """The bytes of a NaN that is not the usual one."""
-    if isinstance(nan, float):
-        held = struct.pack("<d", nan)
-        return [] if held == NAN else [held]
-    return odd_nans(np.asarray(nan))
 
 
 def _says_kinds(thing: Any) -> bool:
@@ -287,7 +276,7 @@ def _is_held(part: Any, held: dict[str, Any]) -> bool:
 def _pickled_state(thing: Any) -> dict[str, Any]:
     """Nothing where its class raises something: `is_closed` tells."""
     try:
-        made = quietly_reduced(thing)
+        made = reduced(thing)
     except Exception:  # foreign code
         return {}
     if isinstance(made, str):
