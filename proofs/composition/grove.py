@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from proofs.checker.evidence import Follows, Proved
+from proofs.checker.programs import ProgramProved
 from proofs.checker.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
 from proofs.checker.statements import AtMost, ForAll, reals
 from proofs.checker.tightness import Tight
@@ -19,6 +20,7 @@ from refdp.own.grove import (
     squared_others_bound,
     squared_square_bound,
 )
+from refdp.privacy.events import Relation
 
 LARGEST = Fraction(33, 10)
 STEP = Fraction(1, 2**25)
@@ -217,8 +219,12 @@ PROPOSITIONS = (
                     "thresholds, start, steering and leaf values are functions of releases and public draws, and all "
                     "releases are Gaussian with the sensitivities above"
                 ),
+                ProgramProved("grove", kind),
             ),
         )
-        for suffix, relation in (("", ADD_REMOVE), ("-replace-one", REPLACE_ONE))
+        for suffix, relation, kind in (
+            ("", ADD_REMOVE, Relation.ADD_REMOVE),
+            ("-replace-one", REPLACE_ONE, Relation.REPLACE_ONE),
+        )
     ),
 )

@@ -119,9 +119,13 @@ class Cited:
         return f"{self.name}: {self.verdict} by {self.by}{', ' + about if about else ''}"
 
 
+ROOMS = {"grove": "own"}
+"""Where the texts are that are not among `papers`."""
+
+
 def text_of(paper: str) -> str:
     """The name of the function that a result is about."""
-    return f"refdp.papers.{paper}:train_on"
+    return f"refdp.{ROOMS.get(paper, 'papers')}.{paper}:train_on"
 
 
 def text_now(paper: str) -> str | None:

@@ -441,7 +441,7 @@ def certificate(params: Params, schema: Schema) -> Certificate:
     bound = account(proved, delta=params.delta, quick=params.noise == "discrete")
     return issue(
         "grove", Guarantee(params.epsilon, params.delta), plan(params, schema), proved,
-        schema=schema, established=bound.epsilon, rests_on=(RUN + SUFFIX[params.relation],),
+        schema=schema, params=params, established=bound.epsilon, rests_on=(RUN + SUFFIX[params.relation],),
     )  # fmt: skip
 
 

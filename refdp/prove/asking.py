@@ -87,6 +87,20 @@ def divisors(term: Any) -> list[Any]:
     return [one.arg(1) for one in parts_of([term]) if z3.is_div(one) and not z3.is_rational_value(one.arg(1))]
 
 
+_said: dict[int, tuple[Any, str]] = {}
+"""Texts of terms, by their numbers, which a term that is kept keeps."""
+
+
+def _text(term: Any) -> str:
+    if term.get_id() not in _said:
+        _said[term.get_id()] = term, term.sexpr()
+    return _said[term.get_id()][1]
+
+
+_whole: dict[int, Any] = {}
+"""Terms without a division, in the same way."""
+
+
 def without_division(terms: Sequence[Any]) -> list[Any]:
     """The same conditions with an unknown for every quotient."""
     known: dict[int, Any] = {}
@@ -94,15 +108,21 @@ def without_division(terms: Sequence[Any]) -> list[Any]:
     keep: list[Any] = []
 
     def purified(term: Any) -> Any:
-        if term.get_id() not in known:
+        number = term.get_id()
+        if number in _whole:
+            return term
+        if number not in known:
             keep.append(term)
-            parts = [purified(child) for child in term.children()]
+            children = term.children()
+            parts = [purified(child) for child in children]
             if z3.is_div(term) and not z3.is_rational_value(parts[1]):
-                known[term.get_id()] = quotient = real()
+                known[number] = quotient = real()
                 conditions.append(quotient * parts[1] == parts[0])
+            elif all(part is child for part, child in zip(parts, children, strict=True)):
+                _whole[number] = known[number] = term
             else:
-                known[term.get_id()] = term.decl()(*parts) if parts else term
-        return known[term.get_id()]
+                known[number] = term.decl()(*parts)
+        return known[number]
 
     changed = [purified(term) for term in terms]
     return conditions + changed
@@ -112,13 +132,19 @@ def without_division(terms: Sequence[Any]) -> list[Any]:
 class Reply:
     """What the solvers said.
 
-    values: of the unknowns, where the conditions hold together; exact: whether they do in rational arithmetic, which
-    they need not where a solver's values are roots of polynomials.
+    values: of the unknowns, where the conditions hold together; holds: whether they do in rational arithmetic, which
+    few want to know.
     """
 
     answers: tuple[tuple[str, Answer], ...]
     values: dict[str, Value] = field(default_factory=dict)
-    exact: bool = False
+    holds: Callable[[], bool] = field(default=lambda: False, compare=False, repr=False)
+
+    @property
+    def exact(self) -> bool:
+        """Whether values were found that hold in rational arithmetic, which they need not where a solver's are roots of
+        polynomials."""
+        return self.holds()
 
     @property
     def refuted(self) -> bool:
@@ -139,7 +165,7 @@ class Solvers:
 
     def possible(self, conditions: Sequence[Any]) -> bool:
         """Whether z3 finds values for which the conditions hold together."""
-        key = _renamed(tuple(condition.sexpr() for condition in conditions))
+        key = _renamed(tuple(map(_text, conditions)))
         if key not in self._possible:
             solver = z3.SolverFor("QF_NRA")
             solver.set("timeout", Z3_LIMIT)
@@ -149,7 +175,7 @@ class Solvers:
 
     def ask(self, conditions: Sequence[Any]) -> Reply:
         """Whether the conditions can hold together."""
-        texts = tuple(condition.sexpr() for condition in conditions)
+        texts = tuple(map(_text, conditions))
         key = _renamed(texts)
         if key not in self._known:
             reply = _asked(conditions)
@@ -182,7 +208,7 @@ def _asked(conditions: Sequence[Any]) -> Reply:
         return Reply((("z3", answer), ("cvc5", _cvc5(solver.to_smt2()))))  # type: ignore[arg-type]
     found = solver.model()
     values = {name: _value(found.eval(one, model_completion=True)) for name, one in unknowns(conditions).items()}
-    return Reply((("z3", "sat"),), values, all(evaluated(condition, values) is True for condition in conditions))
+    return Reply((("z3", "sat"),), values, lambda: evaluated(z3.And(*conditions), values) is True)
 
 
 def _value(term: Any) -> Value:

@@ -21,7 +21,7 @@ from refdp.data.losses import LARGEST
 from refdp.data.population import COUNT, Statistics, named
 from refdp.data.records import Interval, Schema
 from refdp.prove.arithmetic import combined
-from refdp.prove.asking import Solvers, name_of, number, parts_of, real, unknowns
+from refdp.prove.asking import Reply, Solvers, evaluated, name_of, number, parts_of, real, unknowns
 from refdp.prove.choices import decided, exact
 from refdp.prove.facts import Facts
 from refdp.prove.kinds import ANYWHERE, LABEL, Kind, followed, in_float64, kind_of
@@ -406,8 +406,8 @@ class Contributed(Host):
             tried = sorted({sign * value for value in seen for sign in (1, -1)})
             given = [] if used is None else [used]
             self._memo[key] = (
-                _last(tried, lambda low: self._refuted([*given, term < number(low)])),
-                _last(tried[::-1], lambda high: self._refuted([*given, term > number(high)])),
+                _last(tried, lambda low: self._beyond([*given, term < number(low)], term)),
+                _last(tried[::-1], lambda high: self._beyond([*given, term > number(high)], term)),
             )
         found: tuple[Fraction | None, Fraction | None] = self._memo[key]
         return found
@@ -424,7 +424,19 @@ class Contributed(Host):
 
     def _refuted(self, conditions: list[Any]) -> bool:
         """Whether the conditions hold together for no record, in float64."""
-        return self.solvers.ask([*self.about_record(conditions, off=True), *conditions]).refuted
+        return self._reply(conditions).refuted
+
+    def _reply(self, conditions: list[Any]) -> Reply:
+        return self.solvers.ask([*self.about_record(conditions, off=True), *conditions])
+
+    def _beyond(self, conditions: list[Any], term: Any) -> bool | Fraction:
+        """Whether the conditions can hold together for a record; what the term is of one for which they do, if known.
+
+        False alone lets a bound be taken; what is known of a record saves to ask about others.
+        """
+        reply = self._reply(conditions)
+        found = evaluated(term, reply.values) if reply.values else None
+        return not reply.refuted if found is None or isinstance(found, bool) else found
 
     def about_record(self, terms: list[Any], *, off: bool) -> list[Any]:
         """What is known of a record, as far as it concerns these terms, and of the parameters in it.
@@ -493,10 +505,20 @@ def _numerals(terms: list[Any]) -> set[Fraction]:
     return {exact(one) for one in parts_of(terms) if z3.is_rational_value(one)}
 
 
-def _last(values: list[Fraction], holds: Callable[[Fraction], bool]) -> Fraction | None:
-    """The last value for which something holds that holds for all before it."""
+def _last(values: list[Fraction], beyond: Callable[[Fraction], bool | Fraction]) -> Fraction | None:
+    """The last of these bounds that nothing is beyond, as nothing is beyond all before it; None if there is none.
+
+    beyond: False, or True, or a number that is beyond this bound, as it is beyond all later ones up to itself.
+    """
     low, high = -1, len(values)
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if holds(values[middle]) else (low, middle)
+        found = beyond(values[middle])
+        if found is False:
+            low = middle
+            continue
+        high = middle
+        if not isinstance(found, bool):
+            side = 1 if values[-1] > values[0] else -1
+            high = min(high, max(low + 1, sum(side * value <= side * found for value in values)))
     return values[low] if low >= 0 else None

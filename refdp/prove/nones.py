@@ -10,7 +10,7 @@ import ast
 import inspect
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -95,6 +95,13 @@ def _parts_of(one: ast.expr, function: ast.FunctionDef) -> list[ast.expr] | None
 
 def assigned(name: str, function: ast.FunctionDef) -> Iterator[ast.expr]:
     """What a name stands for in a function; nothing for what it was given, which is no None where it was released."""
+    yield from _assigned(function).get(name, ())
+
+
+@cache
+def _assigned(function: ast.FunctionDef) -> dict[str, list[ast.expr]]:
+    """The same of all names of a function."""
+    found: dict[str, list[ast.expr]] = {}
     for one in ast.walk(function):
         targets: list[Any] = []
         match one:
@@ -104,13 +111,14 @@ def assigned(name: str, function: ast.FunctionDef) -> Iterator[ast.expr]:
                 targets = [target]
             case ast.AnnAssign(target, _, ast.expr() as value) | ast.withitem(value, ast.expr() as target):
                 targets = [target]
-            case ast.MatchAs(_, str() as own) | ast.MatchStar(own) if own == name:
-                yield ast.Constant(None)
+            case ast.MatchAs(_, str() as own) | ast.MatchStar(str() as own):
+                found.setdefault(own, []).append(ast.Constant(None))
                 continue
             case _:
                 continue
-        if name in [each.id for target in targets for each in ast.walk(target) if isinstance(each, ast.Name)]:
-            yield value
+        for name in {each.id for target in targets for each in ast.walk(target) if isinstance(each, ast.Name)}:
+            found.setdefault(name, []).append(value)
+    return found
 
 
 def _is_none(name: str, function: ast.FunctionDef, known: dict[str, Any]) -> bool:

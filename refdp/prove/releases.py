@@ -5,7 +5,9 @@ the others, measured as the mechanism pays for it, is within the declared sensit
 rounding to a mechanism's grid can add is taken off it.
 
 Under replace-one the change is first split at the data set without either record, each half within half of the bound.
-Where that is not enough, the two records are put into the same node or bin, or into different ones.
+Where that is not enough, and no record makes a cell smaller, the change is u - v for u, v >= 0, and its square is at
+most that of u and that of v together, each within half of the bound's square. Else the two records are put into the
+same node or bin, or into different ones.
 """
 
 from __future__ import annotations
@@ -124,8 +126,23 @@ def _checked(host: Unknown, request: Request) -> None:
     except Unproved:
         if declared.norm == "range":
             raise
+        if declared.norm == 2 and _grows(host, value, mechanism, declared, one):
+            with suppress(Unproved):
+                _bounded(host, value, mechanism, declared, one, 2, squares=True)
+                return
         for world in _two(host, value):
             _bounded(host, value, mechanism, declared, world, 1)
+
+
+def _grows(host: Unknown, value: Table, mechanism: Mechanism, declared: Sensitivity, world: World) -> bool:
+    """Whether no record that is added makes a cell smaller."""
+    try:
+        for way in _changes(host, value, world, mechanism, declared):
+            for one in way.moved:
+                _must(host, "a cell becomes smaller", [one.change < 0])
+    except Unproved:
+        return False
+    return True
 
 
 def _rows(value: Table) -> None:
@@ -321,9 +338,15 @@ def _must(host: Unknown, what: str, wrong: list[Any]) -> None:
 
 
 def _bounded(
-    host: Unknown, value: Table, mechanism: Mechanism, declared: Sensitivity, world: World, halves: int
+    host: Unknown,
+    value: Table,
+    mechanism: Mechanism,
+    declared: Sensitivity,
+    world: World,
+    halves: int,
+    squares: bool = False,
 ) -> None:
-    """The change is within the bound, or within half of it."""
+    """The change is within the bound, or within half of it; or its square within half of the bound's."""
     bound = amount(declared.bound)
     if isinstance(mechanism, DiscreteLaplace | DiscreteGaussian):
         _indexed(host, value, mechanism, world)
@@ -350,7 +373,7 @@ def _bounded(
             _sum_of_sizes(host, terms, mechanism, declared, count, halves)
             continue
         if isinstance(mechanism, DiscreteGaussian) and declared.norm == 2:
-            _rounded(host, way, mechanism, declared, halves)
+            _rounded(host, way, mechanism, declared, halves, squares)
             continue
         limit = bound
         weights = [Fraction(1)] * len(terms)
@@ -360,8 +383,12 @@ def _bounded(
             if isinstance(mechanism, DiscreteGaussian) and count:
                 raise Unmodelled("rounding to the grid of noise of several deviations")
             weights = [1 / Fraction(_deviation(mechanism, one.index)) ** 2 for one in way.moved]
-        size = limit / halves
-        _squares(host, terms, weights, f"the change exceeds {_said(declared)}", size * size)
+        _squares(host, terms, weights, f"the change exceeds {_said(declared)}", _squared(limit, halves, squares))
+
+
+def _squared(limit: Any, halves: int, squares: bool) -> Any:
+    """The square of a part of the bound, or that part of its square."""
+    return limit * limit / (halves if squares else halves * halves)
 
 
 def _squares(host: Unknown, terms: list[Any], weights: list[Fraction], what: str, most: Any) -> None:
@@ -421,7 +448,9 @@ def _of_group(way: Changed, group: int) -> Changed:
     return Changed(way.used, tuple(one for one in way.cells if one.index[0] == group))
 
 
-def _rounded(host: Unknown, way: Changed, mechanism: DiscreteGaussian, declared: Sensitivity, halves: int) -> None:
+def _rounded(
+    host: Unknown, way: Changed, mechanism: DiscreteGaussian, declared: Sensitivity, halves: int, squares: bool
+) -> None:
     """L2 of Gaussian noise on a grid: rounding adds up to a step to each cell off the grid that changes at all."""
     bound, step = amount(declared.bound), amount(mechanism.step)
     off = [z3.BoolVal(True) if one.unsure else one.change != 0
@@ -429,13 +458,14 @@ def _rounded(host: Unknown, way: Changed, mechanism: DiscreteGaussian, declared:
     total = z3.Sum([one.change * one.change for one in way.moved])
 
     def within(count: int, still: list[Any]) -> None:
-        size = (bound - step * Fraction(root(halves * count))) / halves
+        left = bound - step * Fraction(root(halves * count))
         room = "the declared bound leaves no room for rounding"
-        if z3.is_expr(size):
-            _must(host, room, [size < 0])
-        elif size < 0:
+        if z3.is_expr(left):
+            _must(host, room, [left < 0])
+        elif left < 0:
             raise Unproved(room)
-        _must(host, f"the change exceeds {_said(declared)}", [total > number(size * size), *still])
+        most = _squared(left, halves, squares)
+        _must(host, f"the change exceeds {_said(declared)}", [total > number(most), *still])
 
     try:
         within(len(off), [])

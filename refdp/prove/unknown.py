@@ -261,6 +261,8 @@ class Unknown(Contributed):
         accounts = contribution.accounts()
         if type(accounts) is not Accounts or type(accounts._budget) is not Budget:
             raise Unmodelled(f"the accounts {type(accounts).__name__}, or their budget, are not refdp's own")
+        if accounts._spent.size or contribution.accounts() is accounts:
+            raise Unmodelled("accounts that are not fresh ones without a record, as hosts open them")
         return accounts
 
     def _covers(self) -> None:
@@ -301,6 +303,8 @@ class Unknown(Contributed):
         terms, used = self._statistics()
         if self._now in self.paid:
             raise Unmodelled("a charge after a charge, before statistics are taken anew")
+        if not isinstance(self._contribution, Metered):
+            raise Unmodelled("payments to a contribution that keeps no accounts: hosts refuse it")
         accounts = self._accounts(self._contribution)
         _tabled(accounts._budget)
         if used is not None:
@@ -594,23 +598,26 @@ class Unknown(Contributed):
 
     def exactly(self, terms: list[Any]) -> list[Any]:
         """The formulas of the statistics of the records that differ, with what is known of a record that is used."""
-        present, found = set(unknowns(terms)), []
+        present, found = set(unknowns(terms)), list[Any]()
+        fixed = present | self.opens.own if self.opens else present
+        told: dict[tuple[Any, Any], list[Any]] = {}
         for key, value in list(self._memo.items()):
             if key[0] == "own" and name_of(value) in present:
                 _, state, name, record = key
-                formulas, used = self._memo["statistics", state]
-                conditions = [value == formulas[name], *([] if used is None else [used])]
-                conditions += self.about_record(conditions, off=used is not None and step_of(used) > -math.inf)
-                fixed = present | self.opens.own if self.opens else present
-                names = {name: one for name, one in unknowns(conditions).items() if name not in fixed}
-                swaps = []
-                for name, one in names.items():
-                    twin = self._memo.setdefault(
-                        ("twin", (name, state), record), real() if z3.is_real(one) else truth()
-                    )
-                    swaps.append((one, twin))
-                found += [z3.substitute(condition, *swaps) for condition in conditions]
+                told.setdefault((state, record), []).append(value == self._memo["statistics", state][0][name])
+        for (state, record), conditions in told.items():
+            used = self._memo["statistics", state][1]
+            conditions += [] if used is None else [used]
+            conditions += self.about_record(conditions, off=used is not None and step_of(used) > -math.inf)
+            for condition in conditions:
+                swaps = [(one, self._twin(one, state, record))
+                         for name, one in unknowns([condition]).items() if name not in fixed]  # fmt: skip
+                found.append(z3.substitute(condition, *swaps))
         return found
+
+    def _twin(self, one: Any, state: Any, record: Any) -> Any:
+        """An unknown of this record's own in place of one that formulas of statistics have."""
+        return self._memo.setdefault(("twin", (name_of(one), state), record), real() if z3.is_real(one) else truth())
 
 
 _SIDES = {"r": "right", "a": "left, not missing", "m": "missing", "am": "left", "mr": "right or missing"}

@@ -103,8 +103,8 @@ ROOMS = ("refdp.accounting", "refdp.checks", "refdp.data", "refdp.errors", "refd
          "refdp.noise.calibration", "refdp.noise.mechanisms", "refdp.own", "refdp.papers", "refdp.privacy.curator",
          "refdp.privacy.events")  # fmt: skip
 """Modules of refdp, with those below them, whose classes have the attributes that a text may ask for."""
-CHARGING = {"charge"}
-"""Methods of accounts, which change: a text may make some, for hosts, and has no word to charge them."""
+CHARGING = {"charge", "open"}
+"""Methods of accounts, which change: a text may make some, for hosts, and has no word to open or charge them."""
 CALLED = "refdp.data.memory"
 """Where the one host is from that a text may make, of records; a curator it is given, and makes none."""
 VALUES = {

@@ -59,9 +59,29 @@ def test_the_last_value_for_which_something_holds_is_found() -> None:
     """Also the first, or none."""
     values = [Fraction(k, 3) for k in range(9)]
     for count in range(10):
-        found = _last(values, lambda value: value < Fraction(count, 3))  # noqa: B023
+        found = _last(values, lambda value: value >= Fraction(count, 3))  # noqa: B023
         assert found == (values[count - 1] if count else None)
-    assert _last([], lambda value: True) is None
+    assert _last([], lambda value: False) is None
+
+
+@pytest.mark.parametrize("side", [1, -1])
+@pytest.mark.parametrize(
+    ("share", "questions"), [(None, 119), (Fraction(0), 99), (Fraction(1, 2), 112), (Fraction(1), 119)]
+)
+def test_a_record_that_is_beyond_a_bound_saves_questions(share: Fraction | None, questions: int, side: int) -> None:
+    """Whatever is told of it, the bound that is found is the same. most: where the furthest record is; share: how far
+    from there to the bound the record is that is told of."""
+    bounds, asked = [side * Fraction(k) for k in range(-6, 7)], 0
+    for most in (Fraction(k, 2) for k in range(-15, 16)):
+
+        def beyond(bound: Fraction) -> bool | Fraction:
+            nonlocal asked
+            asked += 1
+            return side * bound > side * most and (share is None or most + share * (bound - most))  # noqa: B023
+
+        within = [bound for bound in bounds if side * bound <= side * most]
+        assert _last(bounds, beyond) == (within[-1] if within else None)
+    assert asked == questions
 
 
 # --- Draws of whole numbers -------------------------------------------------------------------------------------------

@@ -591,7 +591,11 @@ labels and statistics that hosts ask for where a score begins or a tree does, an
 them change no release: numpy warns, or fails, of one neighbour alone. Now a divisor may be no inverse of what has no
 end, statistics are small before a record pays of them, a payment lies in the table wherever records pay, an exponential
 that can be infinite is added to one number and is a divisor, wherever it stands, and the reading asks when hosts do.
-Nobody tried these mends.
+
+A thirty-fourth tried these mends with some 11,000 formulas of a record, made up at random, of which 3,400 were accepted
+and then computed without a warning, and with 26 edits of Grove's text, of which the reading let pass what is private or
+never reached. It found one text that is refused now (`tests/prove/hostile_thirtyseventh.py`): one that opens the
+accounts of records itself, so that training ends with an error that has their number in it.
 
 Several classes' scores in one release (Grove) are read class by class: a record is in one case of its label, in which
 each statistic has its own bounds, and the bound of a release is that of the worst case. Sums of more than four squares

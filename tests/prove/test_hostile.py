@@ -20,6 +20,7 @@ from refdp.data.population import Advance, Begin, Place, Refresh
 from refdp.data.records import Schema
 from refdp.errors import InvalidParameter
 from refdp.faces.registry import paper
+from refdp.papers import sgbdt
 from refdp.papers.fedgbdt import WHOLE
 from refdp.prove import magnitudes
 from refdp.prove.asking import Solvers
@@ -63,8 +64,9 @@ from tests.prove.hostile_thirtyfourth import HONEST as HONEST_THIRTYFOURTH
 from tests.prove.hostile_thirtyfourth import THIRTYFOURTH
 from tests.prove.hostile_thirtysecond import ANYWHERE as ABOVE_ONE
 from tests.prove.hostile_thirtysecond import FLOATS, THIRTYSECOND
+from tests.prove.hostile_thirtyseventh import THIRTYSEVENTH
 from tests.prove.hostile_thirtysixth import HONEST as HONEST_THIRTYSIXTH
-from tests.prove.hostile_thirtysixth import THIRTYSIXTH
+from tests.prove.hostile_thirtysixth import METERED, THIRTYSIXTH
 from tests.prove.hostile_thirtythird import THIRTYTHIRD
 from tests.prove.hostile_twelfth import HONEST as HONEST_TWELFTH
 from tests.prove.hostile_twelfth import TWELFTH
@@ -126,6 +128,7 @@ LATER = (
     *THIRTYFOURTH,
     *THIRTYFIFTH,
     *THIRTYSIXTH,
+    *THIRTYSEVENTH,
 )
 
 
@@ -178,6 +181,15 @@ def test_labels_of_a_large_range_have_few_digits(solvers: Solvers, mutant: Mutan
     with applied(mutant.patches):  # type: ignore[arg-type]
         found = prove("dpboost", params, schema, solvers=solvers, briefly=True)
     assert found.verdict == "NOT PROVED"
+
+
+def test_payments_to_a_contribution_that_keeps_no_accounts_are_refused(
+    monkeypatch: pytest.MonkeyPatch, solvers: Solvers
+) -> None:
+    """As hosts do, whatever the records are."""
+    monkeypatch.delattr(sgbdt.Contribution, "charged")
+    (failure,) = read("sgbdt", METERED, solvers, briefly=True).failures
+    assert failure.reason.startswith("payments to a contribution that keeps no accounts")
 
 
 def test_what_float64_rounds_is_divided_by_no_released_number(solvers: Solvers) -> None:

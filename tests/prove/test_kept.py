@@ -21,6 +21,7 @@ from refdp.papers import dpboost
 from refdp.privacy.curator import Curator
 from refdp.privacy.events import Relation
 
+GROVE = [("grove", relation) for relation in Relation]
 RUNS = [
     (name, relation) for name in PAPERS for relation in Relation if (name, relation.value) != ("sgbdt", "replace-one")
 ]
@@ -33,7 +34,7 @@ def certificate(name: str, relation: Relation, *, as_published: bool = False, **
     return chosen.certificate(params, Schema(features, Interval(-2.0, 3.0)))
 
 
-@pytest.mark.parametrize(("name", "relation"), RUNS)
+@pytest.mark.parametrize(("name", "relation"), [*RUNS, *GROVE])
 def test_a_fresh_proof_of_the_default_parameters_is_kept(name: str, relation: Relation) -> None:
     mine = [one for one in kept() if (one.paper, one.relation) == (name, relation.value)]
     assert len(mine) == 2
@@ -51,6 +52,15 @@ def test_a_certificate_cites_the_kernel_and_the_proof_of_its_text(name: str, rel
     assert any("by induction" in line or "one by one" in line for line in program.covers)  # how its loops were read
     assert program.digest in {one.digest for one in kept()}
     assert theorem.name in dict(certificate(name, relation).rests_on)
+
+
+@pytest.mark.parametrize(("name", "relation"), GROVE)
+def test_a_certificate_of_grove_cites_the_proof_of_its_text(name: str, relation: Relation) -> None:
+    """Of which there is no theorem of Coq's kernel."""
+    (program,) = certificate(name, relation).proofs
+    assert (program.this_run, program.differs, program.stale) == (True, (), "")
+    assert sum("by induction" in line for line in program.covers) > 1
+    assert certificate(name, relation, epsilon=0.5).proofs[0].differs == ("epsilon = 0.5, proved for 1.0",)
 
 
 def test_a_run_with_other_settings_is_told_in_what_the_proof_differs() -> None:

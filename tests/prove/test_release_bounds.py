@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -316,7 +317,7 @@ def test_what_solvers_found_is_told() -> None:
 def test_one_solver_that_finds_a_failure_is_enough_for_it() -> None:
     for answers, found in ((("sat", "unknown"), True), (("unknown", "sat"), True), (("unknown", "unknown"), False),
                            (("unsat", "unknown"), False)):  # fmt: skip
-        reply = Reply(tuple(zip(("z3", "cvc5"), answers, strict=True)), {}, exact=True)  # type: ignore[arg-type]
+        reply = Reply(tuple(zip(("z3", "cvc5"), answers, strict=True)), {}, lambda: True)  # type: ignore[arg-type]
         problem = Unproved("too much", reply)
         assert problem.found is found and (str(problem) == "too much") is found and problem.exact
 
@@ -333,6 +334,29 @@ def test_a_replaced_record_is_looked_at_in_the_same_part_and_in_others() -> None
     least(lambda own: sums(own, -2, 1, NODES), Gaussian(1.0), 3.0, 2, REPLACE)
     root: Any = lambda index: ((("root", 1, 0), index[0]),)  # noqa: E731
     least(lambda own: sums(own, 0, 2, root), Gaussian(1.0), 2.0, 2, REPLACE)
+    least(lambda own: sums(own, 0, 2, NODES), Gaussian(1.0), math.nextafter(math.sqrt(8), 9), 2, REPLACE)
+
+
+def bins(own: Unknown, low: int, many: int = 3) -> Table:
+    """Sums of so many statistics from low to 1, of which every record has one that is not 0."""
+    names = [f"bin {number}" for number in range(many)]
+    own._memo["statistics", 0] = {name: between(own, low, 1) for name in names}, None
+    for record in ("x", "z"):
+        moves = [between(own, low, 1) for _ in names]
+        for one, other in itertools.combinations(moves, 2):
+            own.known[name_of(one)].append(z3.Or(one == 0, other == 0))
+        own._memo.update({("own", 0, name, record): move for name, move in zip(names, moves, strict=True)})
+    return Table((Axis("each", many),), lambda index, world: Sum(0, names[index[0]], (), (), ALL, None))
+
+
+@pytest.mark.parametrize(("mechanism", "rounded"), [(Gaussian(1.0), 0.0), (DiscreteGaussian(1.0, 0.25), 0.25)])
+def test_a_replaced_record_in_one_of_several_sums(mechanism: Any, rounded: float) -> None:
+    """Of which no record makes one smaller: two sums move by one each, and both can be rounded."""
+    bound = math.sqrt(2) * (1 + rounded) * (1 + 2.0**-40)
+    least(lambda own: bins(own, 0), mechanism, bound, 2, REPLACE)
+    with pytest.raises(Unproved):  # from -1 to 1 in one sum
+        asked(own := host(REPLACE), bins(own, -1), mechanism, bound, 2)
+    asked(own := host(REPLACE), bins(own, -1), mechanism, 2 + math.sqrt(2) * rounded, 2)
 
 
 def test_costs_of_noise_that_follows_from_parameters_are_checked(monkeypatch: pytest.MonkeyPatch) -> None:
