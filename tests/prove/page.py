@@ -13,11 +13,12 @@ from typing import Any
 
 from benchmarks import kept_lines
 from refdp.data.records import Schema
-from refdp.faces.registry import PAPERS, paper
+from refdp.faces.registry import paper
 from refdp.ledger.fingerprint import fingerprint
 from refdp.ledger.proved import engine, kept, text_of
 from refdp.prove import asking
 from refdp.prove.asking import Solvers
+from refdp.prove.keep import TRAINERS
 from refdp.prove.reading import Proof, prove
 from tests.mutants import dpboost, dpxgboost, fedgbdt, inprivate, sgbdt
 from tests.mutants.harness import Mutant, applied
@@ -33,11 +34,12 @@ OUTSIDE = ("refdp.data.memory", "refdp.privacy.", "refdp.accounting.", "refdp.no
 SMALL: Mapping[str, Mapping[str, Any]] = {
     **{name: subject.defaults for name, subject in SUBJECTS.items()},
     "sgbdt": {"epsilon": 1.0, "delta": 1e-5, "trees": 3, "depth": 2},
+    "grove": {"epsilon": 1.0, "delta": 1e-5},
 }
 ABOUT = {"dpboost": {"noise": "floating"}, "sgbdt": {"extra_trees": 2}}
 """Settings that mutants are about, of budgets of records and of floating noise."""
 TARGET = {"dpboost": "regression", "fedgbdt": "binary", "sgbdt": "binary", "dpxgboost": "regression",
-          "inprivate": "binary"}  # fmt: skip
+          "inprivate": "binary", "grove": "binary"}  # fmt: skip
 AR, RO = {"relation": "add-remove"}, {"relation": "replace-one"}
 SETTINGS: Mapping[str, tuple[Mapping[str, Any], ...]] = {
     "dpboost": (AR, RO, {"noise": "floating"}, {"gradients": "clip"}, {"target": "three"}, {"scheme": "para"}),
@@ -57,6 +59,8 @@ SETTINGS: Mapping[str, tuple[Mapping[str, Any], ...]] = {
         {"columns": 0.5}, {"target": "binary", "loss": "log", "gain": "count"}, {"target": "binary", "loss": "log"},
     ),
     "inprivate": (AR, RO, {"target": "regression"}, {**RO, "target": "regression"}, {"target": "three"}),
+    "grove": (AR, RO, {"target": "three"}, {**RO, "target": "three"}, {"noise": "floating"}, {"feature_share": 0.0},
+              {"hessian_weight": 3.3}, {"trees": 2, "depth": 2}, {"rows": 100}),
 }  # fmt: skip
 OWN: Mapping[str, tuple[Mutant, ...]] = {
     name: module.MUTANTS
@@ -92,7 +96,7 @@ def verdict(name: str, mutant: Mutant, solvers: Solvers) -> tuple[str, str]:
 
 def rows() -> dict[tuple[str, str, str], dict[str, Any]]:
     """The kept lines, by paper, relation and setting, the last of each. fresh: whether of today's text and reading."""
-    marks, today = {name: fingerprint(text_of(name)) for name in PAPERS}, engine()
+    marks, today = {name: fingerprint(text_of(name)) for name in TRAINERS}, engine()
     found = {}
     for one in kept_lines.read(KEPT):
         fresh = (one["text"], one["reading"]) == (marks[one["paper"]], today)
@@ -153,7 +157,7 @@ def _loops(covers: Sequence[str]) -> str:
 def page() -> str:
     """The page, of the kept lines and results."""
     lines, found, whole = list[str](), rows(), by_default()
-    for name in PAPERS:
+    for name in TRAINERS:
         for settings in SETTINGS[name]:
             relation, said = named(settings)
             one = found.get((name, relation, said), {"verdict": "not run", "why": "", "seconds": "", "questions": ""})
@@ -168,9 +172,9 @@ def page() -> str:
     missing = len(lines) - len(found)
     opening = (
         f"With default parameters {sum('| PROVED |' in line for line in whole)} of {len(whole)} cases of five papers "
-        "(relation and target) are PROVED private for all neighbours and all outputs, from the text that trains. Of "
-        f"{len(lines)} settings with few trees {shown} of {len(fresh)} that were read by today's reading are PROVED"
-        f"{older_said}{f'; {missing} were never run' if missing else ''}."
+        "and Grove (relation and target) are PROVED private for all neighbours and all outputs, from the text that "
+        f"trains. Of {len(lines)} settings, of papers with few trees, {shown} of {len(fresh)} that were read by today's "
+        f"reading are PROVED{older_said}{f'; {missing} were never run' if missing else ''}."
     )
     opening = "\n".join(textwrap.wrap(f"**{opening}**", 118))
     return TEXT.format(opening=opening, defaults="\n".join(whole), rows="\n".join(lines),
@@ -182,7 +186,7 @@ def main(arguments: Sequence[str]) -> None:
     seconds = [float(one) for one in arguments if one.replace(".", "").isdigit()]
     until = time.monotonic() + (seconds[0] if seconds else math.inf)
     if "--kept" not in arguments:
-        for name in [one for one in arguments if one in PAPERS] or PAPERS:
+        for name in [one for one in arguments if one in TRAINERS] or TRAINERS:
             settled(name, solvers := Solvers(), until)
             with hasty(LIMIT):
                 anywhere.settled(name, SMALL[name], TARGET[name], solvers, until)
@@ -196,7 +200,7 @@ TEXT = """# What is proved of programs
 | question | answer |
 |---|---|
 | is this setting proved | `refdp prove PAPER --set key=value ...` |
-| default parameters | [all five papers](#default-parameters) |
+| default parameters | [five papers and Grove](#default-parameters) |
 | what has to be believed | the solvers, the reading's rules, hosts of records, samplers, accountants |
 | why one reading is enough for a loop | [induction](../ARCHITECTURE.md) |
 | every value of a parameter at once | [`--any NAME=LOW..HIGH`](#any-value-of-a-parameter) |
