@@ -173,8 +173,8 @@ def page() -> str:
     opening = (
         f"With default parameters {sum('| PROVED |' in line for line in whole)} of {len(whole)} cases of five papers "
         "and Grove (relation and target) are PROVED private for all neighbours and all outputs, from the text that "
-        f"trains. Of {len(lines)} settings, of papers with few trees, {shown} of {len(fresh)} that were read by today's "
-        f"reading are PROVED{older_said}{f'; {missing} were never run' if missing else ''}."
+        f"trains. Of {len(lines)} settings, of papers with few trees, {shown} of {len(fresh)} that were read by "
+        f"today's reading are PROVED{older_said}{f'; {missing} were never run' if missing else ''}."
     )
     opening = "\n".join(textwrap.wrap(f"**{opening}**", 118))
     return TEXT.format(opening=opening, defaults="\n".join(whole), rows="\n".join(lines),
