@@ -103,13 +103,14 @@ class Run:
 def records_of(path: Path, schema: Schema) -> Records:
     """A participant's CSV file: the schema's features by name, and the target in a column "target".
 
+    There may be no record: who takes part does not follow from who has records.
     Errors: InvalidRecords for a file that does not fit.
     """
-    table = read_table(path)
+    table = read_table(path, least=0)
     x: Floats = np.column_stack([values_of(table, feature) for feature in schema.features])
     target = schema.target
     y = table.numbers("target") if isinstance(target, Interval) else table.indices("target", target.values)
-    return make_records(schema, x, y)
+    return make_records(schema, x, y) if len(y) else Records(schema, x, y)
 
 
 def flower() -> Any:
@@ -167,8 +168,12 @@ def client_app(path: Path, folder: Path | None = None) -> Any:
             position = int(node["partition-id" if folder else "owner"])
             return owners.reply(run, flwr, message, (position, data, place), lambda own: records_of(own, run.schema))
         text = str(message.content["ask"]["text"])
+        own = owners.usable(lambda: records_of(data, run.schema))
+        if own is None:
+            refused = {"about": flwr.app.ConfigRecord({"digest": digest(text)}),
+                       "refused": flwr.app.ConfigRecord({"records": 1})}  # fmt: skip
+            return flwr.app.Message(flwr.app.RecordDict(refused), reply_to=message)
         with ReleaseJournal(place, run.name) as journal:
-            own = records_of(data, run.schema)
             one = Participant(plan, journal, lambda: own, run.participants, run.honest)
             found, about = one.answer(text), {"digest": digest(text), "journal": one.identity}
         content = flwr.app.RecordDict({"about": flwr.app.ConfigRecord(about)})
@@ -225,7 +230,10 @@ def nodes_of(grid: Any, participants: int) -> list[int]:
 
 
 class GridHost:
-    """Participants behind a Flower grid. Who answers with an error, or not in time, has not answered."""
+    """Participants behind a Flower grid. Who answers with an error, or not in time, has not answered.
+
+    Who says that its records cannot be used ends the run: cohorts follow from no record.
+    """
 
     def __init__(self, grid: Any, participants: int, timeout: float = 300.0) -> None:
         self._grid, self._timeout, self._app = grid, timeout, flower().app
@@ -257,16 +265,23 @@ class GridHost:
 
 
 def read_answer(node: int, content: Any, texts: Mapping[int, str]) -> Any:
-    """What a client answered. Errors: MessageError for an answer to another request, or none of this program."""
+    """What a client answered.
+
+    Errors: MessageError for an answer to another request, or none of this program; InvalidRecords where its records
+    cannot be used.
+    """
     if node not in texts:
         raise MessageError(f"participant {node}: an answer, and it was not asked")
     try:
-        about = str(content["about"]["digest"])
-        found = int(content["behind"]["known"]) if "behind" in content else content["sums"].to_numpy_ndarrays()[0]
+        about, found = str(content["about"]["digest"]), None
+        if "refused" not in content:
+            found = int(content["behind"]["known"]) if "behind" in content else content["sums"].to_numpy_ndarrays()[0]
     except (KeyError, IndexError, TypeError, ValueError, AttributeError):
         raise MessageError(f"participant {node}: an answer that cannot be read") from None
     if about != digest(texts[node]):
         raise MessageError(f"participant {node}: an answer to another request than the one of this round")
+    if found is None:
+        raise owners.unusable(f"participant {node}")
     return found
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -20,7 +21,7 @@ import numpy as np
 
 from refdp.data.records import Records
 from refdp.engines.journal import ReleaseJournal
-from refdp.errors import InvalidParameter, JournalError, MessageError
+from refdp.errors import InvalidParameter, InvalidRecords, JournalError, MessageError
 from refdp.papers.inprivate import Params
 from refdp.privacy.curator import Curator
 from refdp.privacy.sources import SampleSource
@@ -170,22 +171,50 @@ def mine(run: Named, owners: Sequence[Afar], journal: MinerJournal | None = None
     return conduct(run.params, rules(run), owners)
 
 
+def usable(load: Callable[[], Records]) -> Records | None:
+    """The records, or None where they cannot be read, whatever the reason is; the log of this process alone has it.
+
+    An error would be no answer, so that a cohort, or how many trees there are, followed from what one record is.
+    """
+    try:
+        return load()
+    except Exception as error:
+        print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        return None
+
+
+def unusable(who: str) -> InvalidRecords:
+    """That somebody's records cannot be used, without anything of them."""
+    return InvalidRecords(f"{who}: its records cannot be read, or do not fit the run's schema; its own log says why. The "
+                          "run ends, since nobody is left out for what its records are")  # fmt: skip
+
+
 # --- On Flower --------------------------------------------------------------------------------------------------------
 
 
 def reply(run: Named, flwr: Any, message: Any, node: tuple[int, Path, Path], load: Callable[[Path], Records]) -> Any:
-    """A ClientApp's reply. node: its position, data and journal. The first call asks for the position alone."""
+    """A ClientApp's reply. node: its position, data and journal.
+
+    The first call asks for the position alone, and whether the records can be used, before anybody begins.
+    """
     position, data, place = node
     asked = message.content["ask"]
     content: dict[str, int | bytes] = {"position": position}
-    if asked["what"] == "answer":
+    records = usable(lambda: load(data))
+    if records is None:
+        content["refused"] = 1
+    elif asked["what"] == "answer":
         number = int(asked["round"])
-        content["message"] = answered(run, position, lambda: load(data), place, bytes(asked["heard"]), number)
+        content["message"] = answered(run, position, lambda: records, place, bytes(asked["heard"]), number)
     return flwr.app.Message(flwr.app.RecordDict({"own": flwr.app.ConfigRecord(content)}), reply_to=message)
 
 
 def afar(grid: Any, flwr: Any, nodes: Sequence[int], timeout: float = 300.0) -> list[Afar]:
-    """The owners behind a grid, by position. Errors: InvalidParameter unless each position is there once."""
+    """The owners behind a grid, by position.
+
+    Errors: InvalidParameter unless each position is there once; InvalidRecords, here or when an owner is called, where
+    its records cannot be used.
+    """
 
     def send(node: int, content: dict[str, Any]) -> Any:
         record = flwr.app.RecordDict({"ask": flwr.app.ConfigRecord(content)})
@@ -193,7 +222,10 @@ def afar(grid: Any, flwr: Any, nodes: Sequence[int], timeout: float = 300.0) -> 
         sent = flwr.app.Message(record, dst_node_id=node, message_type=kind)
         for found in grid.send_and_receive([sent], timeout=timeout):
             if not found.has_error():
-                return found.content["own"]
+                own = found.content["own"]
+                if "refused" in own:
+                    raise unusable(f"owner {int(own['position'])}")
+                return own
         return None
 
     def called(node: int) -> Call:

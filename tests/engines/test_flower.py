@@ -16,7 +16,7 @@ from refdp.engines.flower import QUIET, Run, digest, read_answer, records_of, se
 from refdp.engines.journal import ReleaseJournal
 from refdp.engines.new_app import made_up
 from refdp.engines.owners import Afar, MinerJournal
-from refdp.errors import InvalidParameter, JournalError, MessageError, RefdpError
+from refdp.errors import InvalidParameter, InvalidRecords, JournalError, MessageError, RefdpError
 from refdp.faces.cli import run
 from refdp.faces.commands.federate import EXAMPLE
 from refdp.protocols.messages import MINER, Message
@@ -144,6 +144,10 @@ def test_an_answer_to_another_request_is_refused_by_name() -> None:
     ):
         with pytest.raises(MessageError, match=f"participant 8: {message}"):
             read_answer(8, content, texts)
+    with pytest.raises(InvalidRecords, match="participant 8: its records cannot be read"):
+        read_answer(8, {"about": about, "refused": {"records": 1}}, texts)
+    with pytest.raises(MessageError, match="an answer to another request"):
+        read_answer(8, {"about": {"digest": digest("round 2")}, "refused": {"records": 1}}, texts)
 
 
 def test_the_version_decides_what_is_said_of_seeds() -> None:

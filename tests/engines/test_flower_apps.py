@@ -6,6 +6,7 @@ import importlib.util
 import json
 import os
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,7 +18,7 @@ from refdp.engines import flower, owners
 from refdp.engines.flower import QUIET, GridHost, HereGrid, Run, client_app, digest, nodes_of, protection, server_app
 from refdp.engines.journal import ReleaseJournal
 from refdp.engines.new_app import made_up
-from refdp.errors import InvalidParameter, MessageError
+from refdp.errors import InvalidParameter, InvalidRecords, MessageError
 from refdp.faces.cli import run
 from refdp.faces.registry import Paper
 from refdp.ledger.certificate import Guarantee
@@ -248,6 +249,66 @@ def test_owners_draw_exactly_where_noise_is_discrete(
     (tmp_path / "data").write_text(made_up(said.schema, 20, 0))
     with pytest.raises(Stopped):
         owners.answered(said, 0, lambda: flower.records_of(tmp_path / "data", said.schema), tmp_path / "own", b"", 0)
+
+
+# --- Who takes part follows from no record ----------------------------------------------------------------------------
+
+
+def ran(tmp_path: Path, other: dict[str, Any], rows: int, change: Callable[[bytes], bytes] | None = None) -> Any:
+    """A run in which participant 1 has so many records, the last of them changed: the model's file, and the nodes."""
+    folder = tmp_path / f"{rows} {len(list(tmp_path.iterdir()))}"
+    place = app(folder / "app", **other, honest=1)
+    nodes = placed(folder, place, ".secret" if other["paper"] == "inprivate" else "")
+    data = Path(nodes[41]["data"])
+    lines = data.read_bytes().splitlines(keepends=True)[: 1 + rows]
+    data.write_bytes(b"".join([*lines[:-1], change(lines[-1])] if change else lines))
+    config = {"out": str(folder / "model.json"), "journal": str(folder / "server")}
+    server_app(place)(Simulated(client_app(place), nodes), SimpleNamespace(run_config=config))
+    return folder, nodes
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
+@pytest.mark.parametrize("other", [GROVE, FEDGBDT | {"paper": "fedgbdt"}, INPRIVATE], ids=lambda other: other["paper"])
+def test_a_participant_without_records_takes_part(tmp_path: Path, other: dict[str, Any], relation: str) -> None:
+    """It answers as often as with one record, and what it answers is in the model."""
+    other = {**other, "settings": {**other["settings"], "relation": relation}}
+    shown = []
+    for rows in (0, 1):
+        folder, nodes = ran(tmp_path, other, rows)
+        model = json.loads((folder / "model.json").read_text())["model"]["outputs"]
+        lines = [len(Path(node["journal"]).read_text().splitlines()) for node in nodes.values()]
+        assert len(set(lines)) == 1 and lines[0] > 2
+        shown.append((lines, [len(one["trees"]) for one in model]))
+    assert shown[0] == shown[1]
+    if other["paper"] == "inprivate":
+        assert shown[0][1] == [6]
+
+
+MALFORMED: dict[str, Callable[[bytes], bytes]] = {
+    "no label": lambda line: line[: line.rindex(b",") + 1] + b"\n",
+    "a label that is not listed": lambda line: line[: line.rindex(b",") + 1] + b"perhaps\n",
+    "a text for a number": lambda line: b"fiftyseven" + line[line.index(b",") :],
+    "an infinite number": lambda line: b"inf" + line[line.index(b",") :],
+    "a field too many": lambda line: b"57," + line,
+    "another encoding": lambda line: b"57,\xff,no\n",
+    "quotes without an end": lambda line: b'57,"' + line,
+}
+
+
+@pytest.mark.parametrize("name", MALFORMED)
+@pytest.mark.parametrize("other", [GROVE, INPRIVATE], ids=["grove", "inprivate"])
+def test_a_malformed_record_ends_the_run_by_name(
+    tmp_path: Path, capsys: Any, other: dict[str, Any], name: str
+) -> None:
+    """As in memory and on Dask, and tells nothing of it: without its participant the run would be another one."""
+    who = "owner 1" if other is INPRIVATE else "participant 41"
+    with pytest.raises(InvalidRecords, match=f"^{who}: its records cannot be read, or do not fit.*; its own log") as told:
+        ran(tmp_path, other, 5, MALFORMED[name])
+    assert not list(tmp_path.rglob("model.json")) and "57" not in str(told.value)
+    log = capsys.readouterr().err
+    assert log.startswith("InvalidRecords: ") and "fiftyseven" not in log and "perhaps" not in log
+    if other is INPRIVATE:  # nobody has begun anything
+        assert not [one for one in tmp_path.rglob("kept by *") if one.suffix != ".secret"]
 
 
 # --- What is not as it was written ------------------------------------------------------------------------------------
