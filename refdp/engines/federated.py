@@ -13,8 +13,8 @@ Shares: each of `honest` participants adds enough that theirs together is all th
 answers is not summed, and stays charged. A participant answers a round once: it keeps number, digests and noisy sums in
 a journal, gives the same sums for the same request again and refuses another; and it answers no round whose log has
 another past than that of the rounds it answered, nor with other records, since what a record has paid follows from
-both, nor under another plan, whose shares are others. A request names the server's plan by a digest, and an answer its journal: other settings on one side, or one
-participant at two nodes, end the run.
+both, nor under another plan, whose shares are others. A request names the server's plan by a digest, and an answer its
+journal: other settings on one side, or one participant at two nodes, end the run.
 """
 
 from __future__ import annotations

@@ -2,8 +2,9 @@
 
 An owner's ClientApp lives for one call. What outlives it is in two files of its own, its journal, with the division of
 its records and the rounds that were begun (`FileJournal`), and the one beside it, with the secret of its noise and the
-rounds that it was drawn in, once each and for one run and one set of records. A call brings the message that the owner is to hear, with all trees so far, and its answer is its own.
-The miner keeps answers in a file before it uses them (`MinerJournal`), and goes on from there when it dies.
+rounds that it was drawn in, once each and for one run and one set of records. A call brings the message that the owner
+is to hear, with all trees so far, and its answer is its own. The miner keeps answers in a file before it uses them
+(`MinerJournal`), and goes on from there when it dies.
 """
 
 from __future__ import annotations
@@ -185,8 +186,8 @@ def usable(load: Callable[[], Records]) -> Records | None:
 
 def unusable(who: str) -> InvalidRecords:
     """That somebody's records cannot be used, without anything of them."""
-    return InvalidRecords(f"{who}: its records cannot be read, or do not fit the run's schema; its own log says why. The "
-                          "run ends, since nobody is left out for what its records are")  # fmt: skip
+    return InvalidRecords(f"{who}: its records cannot be read, or do not fit the run's schema; its own log says why. "
+                          "The run ends, since nobody is left out for what its records are")  # fmt: skip
 
 
 # --- On Flower --------------------------------------------------------------------------------------------------------

@@ -297,12 +297,10 @@ MALFORMED: dict[str, Callable[[bytes], bytes]] = {
 
 @pytest.mark.parametrize("name", MALFORMED)
 @pytest.mark.parametrize("other", [GROVE, INPRIVATE], ids=["grove", "inprivate"])
-def test_a_malformed_record_ends_the_run_by_name(
-    tmp_path: Path, capsys: Any, other: dict[str, Any], name: str
-) -> None:
+def test_a_malformed_record_ends_the_run_by_name(tmp_path: Path, capsys: Any, other: dict[str, Any], name: str) -> None:
     """As in memory and on Dask, and tells nothing of it: without its participant the run would be another one."""
     who = "owner 1" if other is INPRIVATE else "participant 41"
-    with pytest.raises(InvalidRecords, match=f"^{who}: its records cannot be read, or do not fit.*; its own log") as told:
+    with pytest.raises(InvalidRecords, match=f"^{who}: its records cannot be read, or do not .*; its own") as told:
         ran(tmp_path, other, 5, MALFORMED[name])
     assert not list(tmp_path.rglob("model.json")) and "57" not in str(told.value)
     log = capsys.readouterr().err
