@@ -5,9 +5,12 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import py_compile
+import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,7 +20,7 @@ import pytest
 from refdp.engines import flower, owners
 from refdp.engines.flower import QUIET, GridHost, HereGrid, Run, client_app, digest, nodes_of, protection, server_app
 from refdp.engines.journal import ReleaseJournal
-from refdp.engines.new_app import made_up
+from refdp.engines.new_app import made_up, not_examined
 from refdp.errors import InvalidParameter, InvalidRecords, MessageError
 from refdp.faces.cli import run
 from refdp.faces.registry import Paper
@@ -25,6 +28,7 @@ from refdp.ledger.certificate import Guarantee
 from tests.engines.stand_in import App, Message, Simulated, installed
 from tests.engines.test_flower import GROVE, INPRIVATE, app
 
+TAG = sys.implementation.cache_tag
 FEDGBDT: dict[str, Any] = {
     "settings": {"epsilon": 4.0, "relation": "add-remove", "trees": 2, "depth": 2, "batch": 1},
 }
@@ -334,6 +338,43 @@ def test_a_changed_app_is_not_examined(tmp_path: Path, capsys: Any, name: str, t
         path.write_text(text)
     status, found = checked(tmp_path, capsys)
     assert (status, found["ok"], found["same"], found["not_examined"]) == (3, False, True, [name])
+
+
+IN_PLACE = (
+    "refdp.pyc", "refdp/__init__.pyc", f"refdp{EXTENSION_SUFFIXES[0]}", "numpy.cpython-399-elsewhere.so", "json.pyd",
+    "refdp_app/client_app.pyc", f"refdp_app/client_app{EXTENSION_SUFFIXES[0]}", "refdp_app/client_app/__init__.pyc",
+    "Refdp.PY", f"refdp_app{EXTENSION_SUFFIXES[-1]}", f"refdp_app/__pycache__/client_app.{TAG}.pyc",
+)  # fmt: skip
+"""What Python imports in place of refdp or of an app's own modules, in the forms that are no source."""
+
+
+@pytest.mark.parametrize("name", IN_PLACE)
+def test_a_module_beside_an_app_is_named_in_whatever_form_it_is(tmp_path: Path, name: str) -> None:
+    app(tmp_path, **GROVE)
+    (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / name).write_bytes(b"")
+    assert not_examined(tmp_path) == [name]
+
+
+def test_byte_code_runs_in_place_of_a_source_that_is_as_it_was_written(tmp_path: Path) -> None:
+    """Why it is named: unchecked, it wins."""
+    app(tmp_path, **GROVE)
+    other, place = tmp_path / "other.txt", tmp_path / "refdp_app" / "__pycache__" / f"__init__.{TAG}.pyc"
+    other.write_text("print('other code')")
+    assert not_examined(tmp_path) == []
+    py_compile.compile(str(other), str(place), invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)
+    command = [sys.executable, "-c", "import refdp_app"]
+    assert subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout == "other code\n"
+    assert not_examined(tmp_path) == [place.relative_to(tmp_path).as_posix()]
+
+
+@pytest.mark.parametrize("name", ["README.md", "refdp_app/data.csv", "data/more.csv", "tools/plot.py", ".venv/lib/a.py",
+                                  "notes.python", "__pycache__/old.pyc"])  # fmt: skip
+def test_what_an_app_does_not_import_may_lie_beside_it(tmp_path: Path, name: str) -> None:
+    app(tmp_path, **GROVE)
+    (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / name).write_bytes(b"")
+    assert not_examined(tmp_path) == []
 
 
 def test_a_check_says_the_guarantee_and_that_all_files_are_as_written(tmp_path: Path, capsys: Any) -> None:
