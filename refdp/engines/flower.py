@@ -32,7 +32,10 @@ from refdp.errors import InvalidParameter, InvalidRecords, MessageError, RefdpEr
 from refdp.faces import registry
 from refdp.io.domains import read_json, values_of
 from refdp.io.tables import read_table
+from refdp.ledger.certificate import Certificate
+from refdp.noise.gridded import DiscreteLaplace
 from refdp.privacy.curator import Curator
+from refdp.protocols.owners import certificate as certificate_of_owners
 
 QUIET = {"FLWR_TELEMETRY_ENABLED": "0", "FLWR_DISABLE_UPDATE_CHECK": "1", "RAY_USAGE_STATS_ENABLED": "0"}
 """What the environment of Flower, and of Ray below it, has in everything that is started here."""
@@ -42,6 +45,13 @@ PATIENCE = 60.0
 """Seconds to wait for nodes to connect."""
 OWNED = "inprivate"
 """The paper whose participants train one after the other (refdp/engines/owners.py)."""
+
+HONEST = "of those who answer a round, {} of {} participants or more, as many at least add their share of the noise"
+SHARED_LAPLACE = "shares of discrete Laplace noise are negative binomials, drawn in floating point"
+FROM_SECRETS = (
+    "noise follows from a secret in a file of each participant, by a generator of numpy (Philox), which is not "
+    "cryptographic: whoever has the file can subtract it"
+)
 
 
 @dataclass(frozen=True)
@@ -89,6 +99,15 @@ class Run:
     def asks(self) -> Asks:
         """The plan that every side makes itself."""
         return Asks.of(registry.paper(self.paper).module.train_on, self.params, self.schema)
+
+    def certificate(self) -> Certificate:
+        """Of the model that the app trains, with what is taken for granted where participants add the noise."""
+        if self.paper == OWNED:
+            return certificate_of_owners(self.params, self.schema).assuming(FROM_SECRETS)
+        issued: Certificate = registry.paper(self.paper).certificate(self.params, self.schema)
+        mechanisms = {type(piece.request.mechanism) for one in self.asks.asks for piece in one.pieces}
+        laplace = [SHARED_LAPLACE] if DiscreteLaplace in mechanisms else []
+        return issued.assuming(HONEST.format(self.honest, self.participants), *laplace, FROM_SECRETS)
 
     def model(
         self, host: Host, seed: int | None = None, journal: ReleaseJournal | None = None
