@@ -46,7 +46,7 @@ PATIENCE = 60.0
 OWNED = "inprivate"
 """The paper whose participants train one after the other (refdp/engines/owners.py)."""
 
-HONEST = "of those who answer a round, {} of {} participants or more, as many at least add their share of the noise"
+HONEST = "at least {} of those of the {} participants who answer a round add their share of the noise"
 SHARED_LAPLACE = "shares of discrete Laplace noise are negative binomials, drawn in floating point"
 FROM_SECRETS = (
     "noise follows from a secret in a file of each participant, by a generator of numpy (Philox), which is not "

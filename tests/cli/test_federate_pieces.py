@@ -128,11 +128,11 @@ def test_a_check_says_what_the_guarantee_takes_for_granted(tmp_path: Path) -> No
     assert "no record is held by two owners" in lines and lines[-1].startswith(secrets)
     assert any(line.startswith("ideal noise: that of Laplace is drawn in floating point") for line in lines)
     assert any("how long a run takes" in line for line in lines) and found["ok"] and found["notes"] == []
-    shares = "of those who answer a round, 2 of 3 participants or more, as many at least add their share of the noise"
+    shares = "at least 2 of those of the 3 participants who answer a round add their share of the noise"
     laplace = "shares of discrete Laplace noise are negative binomials, drawn in floating point"
-    pure = {"epsilon": 4.0, "relation": "add-remove", "trees": 1, "depth": 1}
-    grove = {"paper": "grove", "settings": pure}
-    for number, (other, drawn) in enumerate(((SMALL | {"honest": 2}, False), (grove, True))):
+    settings = {"epsilon": 4.0, "delta": 1e-4, "relation": "add-remove", "trees": 1, "depth": 1}
+    sgbdt = {"paper": "sgbdt", "settings": settings}
+    for number, (other, drawn) in enumerate(((SMALL | {"honest": 2}, False), (sgbdt, True))):
         lines = assumed(tmp_path / str(number), **other)["assumptions"]
         assert shares in lines and lines[-1].startswith(secrets) and (laplace in lines) is drawn
 
