@@ -13,8 +13,8 @@ Shares: each of `honest` participants adds enough that theirs together is all th
 answers is not summed, and stays charged. A participant answers a round once: it keeps number, digests and noisy sums in
 a journal, gives the same sums for the same request again and refuses another; and it answers no round whose log has
 another past than that of the rounds it answered, nor with other records, since what a record has paid follows from
-both. A request names the server's plan by a digest, and an answer its journal: other settings on one side, or one
-participant at two nodes, end the run.
+both, nor under another plan, whose shares are others. A request names the server's plan by a digest, and an answer its
+journal: other settings on one side, or one participant at two nodes, end the run.
 """
 
 from __future__ import annotations
@@ -307,8 +307,8 @@ class Participant:
             self._log.forget(known)
             raise
         self._as_planned(number, planned, log, asked.query)
-        what = {"round": number, "log": asked.digest, "query": json.dumps(to_json(asked.query)),
-                "records": self._records()}  # fmt: skip
+        what = {"round": number, "plan": self._digest, "log": asked.digest,
+                "query": json.dumps(to_json(asked.query)), "records": self._records()}  # fmt: skip
         kept = self._journal.find("round", number)
         place = self._journal.released if kept is None else kept
         return np.asarray(self._journal.once(place, what, lambda: self._noisy(number, planned, log, asked.query)))
@@ -323,11 +323,17 @@ class Participant:
         return self._told
 
     def _as_before(self, number: int) -> None:
-        """Errors: MessageError for another past than that of the rounds that were answered, in whatever life.
+        """Errors: MessageError for another past or plan than that of the rounds that were answered, in whatever life.
 
         What a record has paid is worked out from the log anew, so that a past that changes would let it pay nothing.
+        Sums that are on file have the shares of their plan: under one with fewer honest ones these are too small.
         """
         answered = self._journal.asked()
+        if any(kept.get("plan") != self._digest for kept in answered):
+            raise MessageError(
+                f"round {number}: another plan than that of the rounds that were answered here; a run ends with the "
+                "settings, participants and honest with which it began, and others are a run of another name"
+            )
         later = [kept["round"] for kept in answered if kept["round"] > number]
         if later and all(kept["round"] != number for kept in answered):
             raise MessageError(f"round {number}: round {later[0]} was answered, and none before it is from then on")
@@ -475,7 +481,8 @@ class Federation(Logged):
             cohort, sums = self._collected(number, query)
             return np.concatenate([[len(cohort)], cohort, sums.ravel()])
 
-        asked = {"round": number, "log": self.log.digests[-1], "query": json.dumps(to_json(query))}
+        asked = {"round": number, "plan": self._digest, "log": self.log.digests[-1],
+                 "query": json.dumps(to_json(query))}  # fmt: skip
         kept = self._journal.find("round", number)
         flat = self._journal.once(self._journal.released if kept is None else kept, asked, made)
         count = int(flat[0])

@@ -32,7 +32,10 @@ from refdp.errors import InvalidParameter, InvalidRecords, MessageError, RefdpEr
 from refdp.faces import registry
 from refdp.io.domains import read_json, values_of
 from refdp.io.tables import read_table
+from refdp.ledger.certificate import Certificate
+from refdp.noise.gridded import DiscreteLaplace
 from refdp.privacy.curator import Curator
+from refdp.protocols.owners import certificate as certificate_of_owners
 
 QUIET = {"FLWR_TELEMETRY_ENABLED": "0", "FLWR_DISABLE_UPDATE_CHECK": "1", "RAY_USAGE_STATS_ENABLED": "0"}
 """What the environment of Flower, and of Ray below it, has in everything that is started here."""
@@ -42,6 +45,13 @@ PATIENCE = 60.0
 """Seconds to wait for nodes to connect."""
 OWNED = "inprivate"
 """The paper whose participants train one after the other (refdp/engines/owners.py)."""
+
+HONEST = "at least {} of those of the {} participants who answer a round add their share of the noise"
+SHARED_LAPLACE = "shares of discrete Laplace noise are negative binomials, drawn in floating point"
+FROM_SECRETS = (
+    "noise follows from a secret in a file of each participant, by a generator of numpy (Philox), which is not "
+    "cryptographic: whoever has the file can subtract it"
+)
 
 
 @dataclass(frozen=True)
@@ -90,6 +100,15 @@ class Run:
         """The plan that every side makes itself."""
         return Asks.of(registry.paper(self.paper).module.train_on, self.params, self.schema)
 
+    def certificate(self) -> Certificate:
+        """Of the model that the app trains, with what is taken for granted where participants add the noise."""
+        if self.paper == OWNED:
+            return certificate_of_owners(self.params, self.schema).assuming(FROM_SECRETS)
+        issued: Certificate = registry.paper(self.paper).certificate(self.params, self.schema)
+        mechanisms = {type(piece.request.mechanism) for one in self.asks.asks for piece in one.pieces}
+        laplace = [SHARED_LAPLACE] if DiscreteLaplace in mechanisms else []
+        return issued.assuming(HONEST.format(self.honest, self.participants), *laplace, FROM_SECRETS)
+
     def model(
         self, host: Host, seed: int | None = None, journal: ReleaseJournal | None = None
     ) -> tuple[Model, Federation]:
@@ -103,13 +122,14 @@ class Run:
 def records_of(path: Path, schema: Schema) -> Records:
     """A participant's CSV file: the schema's features by name, and the target in a column "target".
 
+    There may be no record: who takes part does not follow from who has records.
     Errors: InvalidRecords for a file that does not fit.
     """
-    table = read_table(path)
+    table = read_table(path, least=0)
     x: Floats = np.column_stack([values_of(table, feature) for feature in schema.features])
     target = schema.target
     y = table.numbers("target") if isinstance(target, Interval) else table.indices("target", target.values)
-    return make_records(schema, x, y)
+    return make_records(schema, x, y) if len(y) else Records(schema, x, y)
 
 
 def flower() -> Any:
@@ -167,8 +187,12 @@ def client_app(path: Path, folder: Path | None = None) -> Any:
             position = int(node["partition-id" if folder else "owner"])
             return owners.reply(run, flwr, message, (position, data, place), lambda own: records_of(own, run.schema))
         text = str(message.content["ask"]["text"])
+        own = owners.usable(lambda: records_of(data, run.schema))
+        if own is None:
+            refused = {"about": flwr.app.ConfigRecord({"digest": digest(text)}),
+                       "refused": flwr.app.ConfigRecord({"records": 1})}  # fmt: skip
+            return flwr.app.Message(flwr.app.RecordDict(refused), reply_to=message)
         with ReleaseJournal(place, run.name) as journal:
-            own = records_of(data, run.schema)
             one = Participant(plan, journal, lambda: own, run.participants, run.honest)
             found, about = one.answer(text), {"digest": digest(text), "journal": one.identity}
         content = flwr.app.RecordDict({"about": flwr.app.ConfigRecord(about)})
@@ -225,7 +249,10 @@ def nodes_of(grid: Any, participants: int) -> list[int]:
 
 
 class GridHost:
-    """Participants behind a Flower grid. Who answers with an error, or not in time, has not answered."""
+    """Participants behind a Flower grid. Who answers with an error, or not in time, has not answered.
+
+    Who says that its records cannot be used ends the run: cohorts follow from no record.
+    """
 
     def __init__(self, grid: Any, participants: int, timeout: float = 300.0) -> None:
         self._grid, self._timeout, self._app = grid, timeout, flower().app
@@ -257,16 +284,23 @@ class GridHost:
 
 
 def read_answer(node: int, content: Any, texts: Mapping[int, str]) -> Any:
-    """What a client answered. Errors: MessageError for an answer to another request, or none of this program."""
+    """What a client answered.
+
+    Errors: MessageError for an answer to another request, or none of this program; InvalidRecords where its records
+    cannot be used.
+    """
     if node not in texts:
         raise MessageError(f"participant {node}: an answer, and it was not asked")
     try:
-        about = str(content["about"]["digest"])
-        found = int(content["behind"]["known"]) if "behind" in content else content["sums"].to_numpy_ndarrays()[0]
+        about, found = str(content["about"]["digest"]), None
+        if "refused" not in content:
+            found = int(content["behind"]["known"]) if "behind" in content else content["sums"].to_numpy_ndarrays()[0]
     except (KeyError, IndexError, TypeError, ValueError, AttributeError):
         raise MessageError(f"participant {node}: an answer that cannot be read") from None
     if about != digest(texts[node]):
         raise MessageError(f"participant {node}: an answer to another request than the one of this round")
+    if found is None:
+        raise owners.unusable(f"participant {node}")
     return found
 
 

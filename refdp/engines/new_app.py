@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.machinery
 import json
 import tomllib
 from collections.abc import Mapping
@@ -38,6 +39,7 @@ out = "model.json"
 journal = "server.journal"
 """
 _TOML = "pyproject.toml"
+_MODULES = tuple({*importlib.machinery.all_suffixes(), ".py", ".pyw", ".pyc", ".pyo", ".pyd", ".so", ".dylib", ".dll"})
 _APP = '''"""{what}"""
 
 from pathlib import Path
@@ -62,16 +64,25 @@ def files(run: Mapping[str, Any]) -> dict[str, str]:
 def not_examined(directory: Path) -> list[str]:
     """Files of an app that are other ones than `files` writes, and modules beside them that it would import.
 
-    run.json is the run's own, and of pyproject.toml the components alone decide what runs.
+    Modules in any form: source, byte code, of libraries. Byte code in `refdp_app/__pycache__` can be run in place of
+    the source beside it, whatever that says, and is named too. run.json is the run's own, and of pyproject.toml the
+    components alone decide what runs.
     """
     written = {name: text for name, text in files({}).items() if not name.endswith("run.json")}
     found = [name for name, text in written.items() if name != _TOML and _text(directory / name) != text]
     if _components(_text(directory / _TOML)) != _components(written[_TOML]):
         found.append(_TOML)
     app = directory / "refdp_app"
-    beside = [*directory.glob("*.py"), *app.glob("*.py"), *directory.glob("*/__init__.py"), *app.glob("*/__init__.py")]
+    beside = [one for folder in (directory, app, app / "__pycache__") for one in folder.glob("*") if _is_module(one)]
+    packages = [one for folder in (directory, app) for one in folder.glob("*/__init__.*") if _is_module(one)]
+    beside += [one for one in packages if one.parent.name != "__pycache__"]
     found += [name for one in beside if (name := one.relative_to(directory).as_posix()) not in written]
     return sorted(set(found))
+
+
+def _is_module(path: Path) -> bool:
+    """Whether some Python, on some system, imports a file of this name. The file system may not tell cases apart."""
+    return path.name.lower().endswith(_MODULES)
 
 
 def _text(path: Path) -> str | None:

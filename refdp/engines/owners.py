@@ -1,24 +1,28 @@
 """InPrivate's owners as clients of a Flower app: the miner calls round by round, messages are those of protocols/.
 
-An owner's ClientApp lives for one call. What outlives it is in its own files beside its journal: the division of its
-records and the rounds that were begun (`FileJournal`), and the secret of its noise, a function of which is drawn in
-each round once. A call brings the message that the owner is to hear, with all trees so far, and its answer is its own.
-The miner keeps answers in a file before it uses them (`MinerJournal`), and goes on from there when it dies.
+An owner's ClientApp lives for one call. What outlives it is in two files of its own, its journal, with the division of
+its records and the rounds that were begun (`FileJournal`), and the one beside it, with the secret of its noise and the
+rounds that it was drawn in, once each and for one run and one set of records. A call brings the message that the owner
+is to hear, with all trees so far, and its answer is its own. The miner keeps answers in a file before it uses them
+(`MinerJournal`), and goes on from there when it dies.
 """
 
 from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
+
 from refdp.data.records import Records
 from refdp.engines.journal import ReleaseJournal
-from refdp.errors import InvalidParameter, MessageError
+from refdp.errors import InvalidParameter, InvalidRecords, JournalError, MessageError
 from refdp.papers.inprivate import Params
 from refdp.privacy.curator import Curator
 from refdp.privacy.sources import SampleSource
@@ -56,17 +60,38 @@ def answered(run: Named, position: int, load: Callable[[], Records], place: Path
     """What an owner answers in round `number` to a message, in one of its lives. place: of its journal.
 
     Errors: MessageError for a message that is none or a round that was begun before, JournalError for files of another
-    owner, run or record set. Nothing is released then.
+    owner, run or record set, or where the journal is gone and the secret is still there. Nothing is released then.
     """
     shared, records = rules(run), load()
-    secret = ReleaseJournal(place.with_name(place.name + ".secret"), f"owner {position} of {run.name}")
-    with secret, FileJournal(place, shared.run, position, records) as journal, ExitStack() as doors:
-        exact = run.params.noise == "discrete"
-        source = SampleSource(secret.generator(number), exact=exact, assignments=True)  # coins apart from the noise
-        curator = Curator(journal.guard(source), run.params.relation)
-        owner = Owner.behind(doors, shared, run.params, position, records, curator, journal)
-        owner.hear(heard)
-        return owner.answer(number)
+    with ReleaseJournal(place.with_name(place.name + ".secret"), f"owner {position} of {run.name}") as secret:
+        used = {"run": shared.run, "records": secret.keyed("records", records.x, records.y)}
+        _check_same(secret, used)
+        with FileJournal(place, shared.run, position, records) as journal, ExitStack() as doors:
+            if secret.released and not journal.on_file:
+                raise JournalError(f"{place}: it is new, and {secret.path.name} beside it has rounds that were begun: "
+                                   f"the journal is lost; {_END}")  # fmt: skip
+            exact = run.params.noise == "discrete"
+            source = SampleSource(secret.generator(number), exact=exact, assignments=True)  # coins apart from the noise
+            curator = Curator(journal.guard(source), run.params.relation)
+            owner = Owner.behind(doors, shared, run.params, position, records, curator, journal)
+            owner.hear(heard)
+            if secret.find("round", number) is not None:
+                raise MessageError(f"trees of round {number} was begun before: its budget is spent")
+            secret.once(secret.released, {"round": number, **used}, lambda: np.empty(0))  # before any noise of it
+            return owner.answer(number)
+
+
+_END = "who lost it does not go on with this run, and another run has another name and both files anew"
+
+
+def _check_same(secret: ReleaseJournal, used: Mapping[str, str]) -> None:
+    """Errors: JournalError for a run or records other than those that the secret's noise was drawn for."""
+    differ = [name for name, value in used.items() if any(kept.get(name) != value for kept in secret.asked())]
+    if differ:
+        raise JournalError(
+            f"{secret.path}: its noise was drawn for another {' and another '.join(differ)}, and the same noise twice "
+            "shows what differs; another run has another name and both files anew"
+        )
 
 
 Call = Callable[[bytes, int], bytes | None]
@@ -147,22 +172,50 @@ def mine(run: Named, owners: Sequence[Afar], journal: MinerJournal | None = None
     return conduct(run.params, rules(run), owners)
 
 
+def usable(load: Callable[[], Records]) -> Records | None:
+    """The records, or None where they cannot be read, whatever the reason is; the log of this process alone has it.
+
+    An error would be no answer, so that a cohort, or how many trees there are, followed from what one record is.
+    """
+    try:
+        return load()
+    except Exception as error:
+        print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        return None
+
+
+def unusable(who: str) -> InvalidRecords:
+    """That somebody's records cannot be used, without anything of them."""
+    return InvalidRecords(f"{who}: its records cannot be read, or do not fit the run's schema; its own log says why. "
+                          "The run ends, since nobody is left out for what its records are")  # fmt: skip
+
+
 # --- On Flower --------------------------------------------------------------------------------------------------------
 
 
 def reply(run: Named, flwr: Any, message: Any, node: tuple[int, Path, Path], load: Callable[[Path], Records]) -> Any:
-    """A ClientApp's reply. node: its position, data and journal. The first call asks for the position alone."""
+    """A ClientApp's reply. node: its position, data and journal.
+
+    The first call asks for the position alone, and whether the records can be used, before anybody begins.
+    """
     position, data, place = node
     asked = message.content["ask"]
     content: dict[str, int | bytes] = {"position": position}
-    if asked["what"] == "answer":
+    records = usable(lambda: load(data))
+    if records is None:
+        content["refused"] = 1
+    elif asked["what"] == "answer":
         number = int(asked["round"])
-        content["message"] = answered(run, position, lambda: load(data), place, bytes(asked["heard"]), number)
+        content["message"] = answered(run, position, lambda: records, place, bytes(asked["heard"]), number)
     return flwr.app.Message(flwr.app.RecordDict({"own": flwr.app.ConfigRecord(content)}), reply_to=message)
 
 
 def afar(grid: Any, flwr: Any, nodes: Sequence[int], timeout: float = 300.0) -> list[Afar]:
-    """The owners behind a grid, by position. Errors: InvalidParameter unless each position is there once."""
+    """The owners behind a grid, by position.
+
+    Errors: InvalidParameter unless each position is there once; InvalidRecords, here or when an owner is called, where
+    its records cannot be used.
+    """
 
     def send(node: int, content: dict[str, Any]) -> Any:
         record = flwr.app.RecordDict({"ask": flwr.app.ConfigRecord(content)})
@@ -170,7 +223,10 @@ def afar(grid: Any, flwr: Any, nodes: Sequence[int], timeout: float = 300.0) -> 
         sent = flwr.app.Message(record, dst_node_id=node, message_type=kind)
         for found in grid.send_and_receive([sent], timeout=timeout):
             if not found.has_error():
-                return found.content["own"]
+                own = found.content["own"]
+                if "refused" in own:
+                    raise unusable(f"owner {int(own['position'])}")
+                return own
         return None
 
     def called(node: int) -> Call:

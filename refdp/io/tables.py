@@ -89,15 +89,17 @@ def absent(source: str, name: str) -> InvalidRecords:
     return InvalidRecords(f"{source}: no column {name!r}; the first line of a file names its columns")
 
 
-def read_table(path: Path) -> Table:
+def read_table(path: Path, *, least: int = 1) -> Table:
     """Read a CSV file in UTF-8 with a header line, compressed by gzip if its name ends in .gz.
 
-    Errors: InvalidRecords for a file that cannot be read or has no record, a repeated name, a record of another length;
-    no message has anything of a line in it.
+    least: so many records are needed, 1 or none.
+    Errors: InvalidRecords for a file that cannot be read or has too few records, a repeated name, a record of another
+    length; no message has anything of a line in it.
     """
     lines = _read(path, lambda: _whole(path))
-    if len(lines) < 2:
-        raise InvalidRecords(f"{path}: {len(lines)} lines, a header and at least one record are needed")
+    if len(lines) < 1 + least:
+        needed = "a header and at least one record are needed" if least else "a header is needed"
+        raise InvalidRecords(f"{path}: {len(lines)} lines, {needed}")
     names = _names(str(path), lines.pop(0))
     for row, line in enumerate(lines, 1):
         if len(line) != len(names):

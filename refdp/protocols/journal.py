@@ -79,6 +79,11 @@ class FileJournal(MemoryJournal, ChainedFile):
         about = {"journal": VERSION, "run": run, "owner": owner, "records": digest_of(records)}
         ChainedFile.__init__(self, path, about, "this owner in this run with these records", disk)
 
+    @property
+    def on_file(self) -> bool:
+        """Whether any life has divided the records or begun something."""
+        return self._division is not None or bool(self.begun)
+
     def begin(self, number: int, what: str) -> None:
         """Note that `what` of round `number` is begun; it returns when the disk has it.
 

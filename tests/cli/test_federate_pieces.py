@@ -73,7 +73,7 @@ def test_a_check_compares_the_app_with_participants_of_the_same_data_and_secrets
     traffic = seen["traffic"]
     assert found["same"] is not damaged and found["not_examined"] == []
     assert found["claimed"] == {"epsilon": 4.0, "delta": 1e-5} and 3.9 < found["established"]["epsilon"] <= 4.0
-    beside = ("same", "not_examined", "claimed", "established")
+    beside = ("same", "not_examined", "claimed", "established", "notes", "assumptions")
     assert {name: value for name, value in found.items() if name not in beside} == {
         "ok": not damaged, "paper": "fedgbdt", "engine": "an engine", "participants": 3, "honest": 1,
         "rounds": traffic.rounds, "bytes_to_participants": traffic.received, "bytes_back": traffic.sent,
@@ -113,6 +113,38 @@ def test_a_check_of_owners_compares_the_app_with_the_same_owners(
     assert {key: found[key] for key in told} == told and len({there, back, calls}) == 3
     assert found["ok"] is not damaged and found["seconds"] == 2.1 and found["participants"] == 3
     assert found["paper"] == "inprivate" and found["engine"] == "an engine"
+
+
+def assumed(folder: Path, **other: Any) -> dict[str, Any]:
+    place = app(folder, **other)
+    return federate.said(place, Run.read(place / "refdp_app" / "run.json"), {"same": True})
+
+
+def test_a_check_says_what_the_guarantee_takes_for_granted(tmp_path: Path) -> None:
+    """That of owners, who hold each record once, and what shares and secrets in files add to it."""
+    secrets = "noise follows from a secret in a file of each participant, by a generator of numpy"
+    found = assumed(tmp_path / "owners", **{**OWNED, "settings": {**OWNED["settings"], "noise": "floating"}})
+    lines = found["assumptions"]
+    assert "no record is held by two owners" in lines and lines[-1].startswith(secrets)
+    assert any(line.startswith("ideal noise: that of Laplace is drawn in floating point") for line in lines)
+    assert any("how long a run takes" in line for line in lines) and found["ok"] and found["notes"] == []
+    shares = "at least 2 of those of the 3 participants who answer a round add their share of the noise"
+    laplace = "shares of discrete Laplace noise are negative binomials, drawn in floating point"
+    settings = {"epsilon": 4.0, "delta": 1e-4, "relation": "add-remove", "trees": 1, "depth": 1}
+    sgbdt = {"paper": "sgbdt", "settings": settings}
+    for number, (other, drawn) in enumerate(((SMALL | {"honest": 2}, False), (sgbdt, True))):
+        lines = assumed(tmp_path / str(number), **other)["assumptions"]
+        assert shares in lines and lines[-1].startswith(secrets) and (laplace in lines) is drawn
+
+
+def test_a_check_without_json_has_a_line_for_each_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    found = {"ok": True, "notes": ["one", "two"], "assumptions": ["three"], "not_examined": []}
+    monkeypatch.setattr(federate, "check", lambda place: found)
+    assert federate.federate("check", tmp_path) == 0
+    lines = ["ok: True", "note: one", "note: two", "assuming: three", "not_examined: []"]
+    assert capsys.readouterr().out == "\n".join(lines)
 
 
 def test_an_app_is_written_once(tmp_path: Path) -> None:

@@ -52,10 +52,12 @@ def participants(folder: Path, setting: str, honest: int = 2, life: str = "") ->
     return found
 
 
-def run(setting: str, host: Any, honest: int = 2) -> tuple[str, Curator, Federation]:
+def run(
+    setting: str, host: Any, honest: int = 2, journal: ReleaseJournal | None = None
+) -> tuple[str, Curator, Federation]:
     program, params = SETTINGS[setting]
-    population = Federation(Asks.of(program.train_on, params, SCHEMA), host, honest)
-    curator = Curator(NoiseInside(np.random.default_rng(3)), params.relation)
+    population = Federation(Asks.of(program.train_on, params, SCHEMA), host, honest, journal)
+    curator = Curator(NoiseInside(np.random.default_rng(3), journal=journal), params.relation)
     return program.train_on(params, SCHEMA, population, curator).to_json(), curator, population
 
 
@@ -381,6 +383,37 @@ def test_a_participant_answers_the_server_of_its_own_plan_alone(tmp_path: Path, 
     with pytest.raises(MessageError, match="another plan than the one here"):
         run("random", LocalHost(everybody))
     assert journal.released == 0
+
+
+@pytest.mark.parametrize(("before", "after"), [(3, 1), (1, 3), (3, 2)])
+def test_no_sum_of_another_plan_is_given_again(tmp_path: Path, before: int, after: int) -> None:
+    """A share of one third of the variance would be all the noise of a round where one answer is enough."""
+
+    def life(honest: int, server: ReleaseJournal | None = None) -> LocalHost:
+        host = LocalHost(participants(tmp_path, "random", honest), lambda node, number: node > 0)
+        try:
+            run("random", host, honest, server)
+        finally:
+            for one in host.participants:
+                one._journal.close()
+        return host
+
+    told = r"^round 0: another plan than that of the rounds that were answered here; a run ends with the settings"
+    if before > 1:
+        with pytest.raises(InvalidRecords, match=f"1 of 3 participants answered, {before} are needed"):
+            life(before)
+    else:
+        life(before)
+    kept = (tmp_path / "0").read_bytes()
+    with pytest.raises(MessageError, match=told):
+        life(after)
+    assert (tmp_path / "0").read_bytes() == kept
+    for number in range(COUNT_OF):
+        (tmp_path / str(number)).unlink()
+    with ReleaseJournal(tmp_path / "server", "run") as server:
+        life(1, server)
+        with pytest.raises(JournalError, match=r"release \d+ was another one: plan differ"):
+            life(after if after > 1 else 2, server)
 
 
 def test_a_participant_is_counted_once(tmp_path: Path) -> None:

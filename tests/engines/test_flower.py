@@ -16,9 +16,10 @@ from refdp.engines.flower import QUIET, Run, digest, read_answer, records_of, se
 from refdp.engines.journal import ReleaseJournal
 from refdp.engines.new_app import made_up
 from refdp.engines.owners import Afar, MinerJournal
-from refdp.errors import InvalidParameter, JournalError, MessageError, RefdpError
+from refdp.errors import InvalidParameter, InvalidRecords, JournalError, MessageError, RefdpError
 from refdp.faces.cli import run
 from refdp.faces.commands.federate import EXAMPLE
+from refdp.protocols.messages import MINER, Message
 
 INSTALLED = importlib.util.find_spec("flwr") is not None
 SGBDT: dict[str, Any] = {
@@ -143,6 +144,10 @@ def test_an_answer_to_another_request_is_refused_by_name() -> None:
     ):
         with pytest.raises(MessageError, match=f"participant 8: {message}"):
             read_answer(8, content, texts)
+    with pytest.raises(InvalidRecords, match="participant 8: its records cannot be read"):
+        read_answer(8, {"about": about, "refused": {"records": 1}}, texts)
+    with pytest.raises(MessageError, match="an answer to another request"):
+        read_answer(8, {"about": {"digest": digest("round 2")}, "refused": {"records": 1}}, texts)
 
 
 def test_the_version_decides_what_is_said_of_seeds() -> None:
@@ -224,6 +229,66 @@ def test_owners_live_for_one_call_and_release_no_round_twice(tmp_path: Path) -> 
     assert set(lossy.skipped) == {(0, 1)} and len(lossy.finished) == 5
     (tmp_path / "same").mkdir()
     assert called(place, tmp_path / "same")[0].model.to_json() == calm.model.to_json()
+
+
+def one_owner(folder: Path, **settings: Any) -> tuple[Run, Path]:
+    """A run of one owner, and its records."""
+    other = {"owners": 1, "rounds": 2, "depth": 2, **settings}
+    place = app(folder / f"app {len(list(folder.iterdir()))}", run="one", participants=1, honest=1,
+                **{**INPRIVATE, "settings": {**INPRIVATE["settings"], **other}})  # fmt: skip
+    run_, data = Run.read(place), folder / "own.csv"
+    data.write_text(made_up(run_.schema, 60, 0))
+    return run_, data
+
+
+def asked_for(run_: Run, number: int) -> bytes:
+    return Message(owners.rules(run_).run, number, MINER, "request", (), ()).to_bytes()
+
+
+def test_the_noise_of_an_owner_is_drawn_once_whatever_happens_to_its_journal(tmp_path: Path) -> None:
+    """The journal alone was named, and deleted: the secret beside it gave other records the same noise."""
+    run_, data = one_owner(tmp_path)
+    place = tmp_path / "own"
+
+    def answer(number: int, run_: Run = run_) -> bytes:
+        return owners.answered(run_, 0, lambda: records_of(data, run_.schema), place, asked_for(run_, number), number)
+
+    first, whole = answer(0), data.read_text()
+    kept = place.read_bytes()
+    with pytest.raises(MessageError, match="round 0 was begun before"):
+        answer(0)
+    data.write_text("".join(whole.splitlines(keepends=True)[:-1]))
+    for _ in range(2):
+        with pytest.raises(JournalError, match=r"own\.secret: its noise was drawn for another records"):
+            answer(1)
+        place.unlink(missing_ok=True)
+    data.write_text(whole)
+    other, _ = one_owner(tmp_path, epsilon=3.0)
+    with pytest.raises(JournalError, match=r"own\.secret: its noise was drawn for another run, and"):
+        answer(1, other)
+    for _ in range(2):
+        with pytest.raises(JournalError, match=r"own: it is new, and own\.secret beside it has rounds.*is lost"):
+            answer(1)
+    division = next(line for line in kept.splitlines(keepends=True) if b'"division"' in line)
+    place.write_bytes(kept[: kept.index(division) + len(division)])  # of a time before the round
+    with pytest.raises(MessageError, match="round 0 was begun before: its budget is spent"):
+        answer(0)
+    assert answer(1) != first
+    for name in ("own", "own.secret"):
+        (tmp_path / name).unlink()
+    assert answer(0) != first  # nobody can know: other noise
+
+
+def test_a_message_that_is_none_loses_no_round(tmp_path: Path) -> None:
+    run_, data = one_owner(tmp_path)
+
+    def answer(heard: bytes) -> bytes:
+        return owners.answered(run_, 0, lambda: records_of(data, run_.schema), tmp_path / "own", heard, 0)
+
+    for heard in (b"", b"{}"):
+        with pytest.raises(MessageError, match="not a message"):
+            answer(heard)
+    assert answer(asked_for(run_, 0))
 
 
 def test_a_miner_that_dies_goes_on_and_nobody_releases_twice(tmp_path: Path) -> None:

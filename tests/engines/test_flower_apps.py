@@ -5,8 +5,12 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import py_compile
+import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
+from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,14 +20,15 @@ import pytest
 from refdp.engines import flower, owners
 from refdp.engines.flower import QUIET, GridHost, HereGrid, Run, client_app, digest, nodes_of, protection, server_app
 from refdp.engines.journal import ReleaseJournal
-from refdp.engines.new_app import made_up
-from refdp.errors import InvalidParameter, MessageError
+from refdp.engines.new_app import made_up, not_examined
+from refdp.errors import InvalidParameter, InvalidRecords, MessageError
 from refdp.faces.cli import run
 from refdp.faces.registry import Paper
 from refdp.ledger.certificate import Guarantee
 from tests.engines.stand_in import App, Message, Simulated, installed
 from tests.engines.test_flower import GROVE, INPRIVATE, app
 
+TAG = sys.implementation.cache_tag
 FEDGBDT: dict[str, Any] = {
     "settings": {"epsilon": 4.0, "relation": "add-remove", "trees": 2, "depth": 2, "batch": 1},
 }
@@ -250,6 +255,64 @@ def test_owners_draw_exactly_where_noise_is_discrete(
         owners.answered(said, 0, lambda: flower.records_of(tmp_path / "data", said.schema), tmp_path / "own", b"", 0)
 
 
+# --- Who takes part follows from no record ----------------------------------------------------------------------------
+
+
+def ran(tmp_path: Path, other: dict[str, Any], rows: int, change: Callable[[bytes], bytes] | None = None) -> Any:
+    """A run in which participant 1 has so many records, the last of them changed: the model's file, and the nodes."""
+    folder = tmp_path / f"{rows} {len(list(tmp_path.iterdir()))}"
+    place = app(folder / "app", **other, honest=1)
+    nodes = placed(folder, place, ".secret" if other["paper"] == "inprivate" else "")
+    data = Path(nodes[41]["data"])
+    lines = data.read_bytes().splitlines(keepends=True)[: 1 + rows]
+    data.write_bytes(b"".join([*lines[:-1], change(lines[-1])] if change else lines))
+    config = {"out": str(folder / "model.json"), "journal": str(folder / "server")}
+    server_app(place)(Simulated(client_app(place), nodes), SimpleNamespace(run_config=config))
+    return folder, nodes
+
+
+@pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
+@pytest.mark.parametrize("other", [GROVE, FEDGBDT | {"paper": "fedgbdt"}, INPRIVATE], ids=lambda other: other["paper"])
+def test_a_participant_without_records_takes_part(tmp_path: Path, other: dict[str, Any], relation: str) -> None:
+    """It answers as often as with one record, and what it answers is in the model."""
+    other = {**other, "settings": {**other["settings"], "relation": relation}}
+    shown = []
+    for rows in (0, 1):
+        folder, nodes = ran(tmp_path, other, rows)
+        model = json.loads((folder / "model.json").read_text())["model"]["outputs"]
+        lines = [len(Path(node["journal"]).read_text().splitlines()) for node in nodes.values()]
+        assert len(set(lines)) == 1 and lines[0] > 2
+        shown.append((lines, [len(one["trees"]) for one in model]))
+    assert shown[0] == shown[1]
+    if other["paper"] == "inprivate":
+        assert shown[0][1] == [6]
+
+
+MALFORMED: dict[str, Callable[[bytes], bytes]] = {
+    "no label": lambda line: line[: line.rindex(b",") + 1] + b"\n",
+    "a label that is not listed": lambda line: line[: line.rindex(b",") + 1] + b"perhaps\n",
+    "a text for a number": lambda line: b"fiftyseven" + line[line.index(b",") :],
+    "an infinite number": lambda line: b"inf" + line[line.index(b",") :],
+    "a field too many": lambda line: b"57," + line,
+    "another encoding": lambda line: b"57,\xff,no\n",
+    "quotes without an end": lambda line: b'57,"' + line,
+}
+
+
+@pytest.mark.parametrize("name", MALFORMED)
+@pytest.mark.parametrize("other", [GROVE, INPRIVATE], ids=["grove", "inprivate"])
+def test_a_malformed_record_ends_the_run_by_name(tmp_path: Path, capsys: Any, other: dict[str, Any], name: str) -> None:
+    """As in memory and on Dask, and tells nothing of it: without its participant the run would be another one."""
+    who = "owner 1" if other is INPRIVATE else "participant 41"
+    with pytest.raises(InvalidRecords, match=f"^{who}: its records cannot be read, or do not .*; its own") as told:
+        ran(tmp_path, other, 5, MALFORMED[name])
+    assert not list(tmp_path.rglob("model.json")) and "57" not in str(told.value)
+    log = capsys.readouterr().err
+    assert log.startswith("InvalidRecords: ") and "fiftyseven" not in log and "perhaps" not in log
+    if other is INPRIVATE:  # nobody has begun anything
+        assert not [one for one in tmp_path.rglob("kept by *") if one.suffix != ".secret"]
+
+
 # --- What is not as it was written ------------------------------------------------------------------------------------
 
 
@@ -275,6 +338,43 @@ def test_a_changed_app_is_not_examined(tmp_path: Path, capsys: Any, name: str, t
         path.write_text(text)
     status, found = checked(tmp_path, capsys)
     assert (status, found["ok"], found["same"], found["not_examined"]) == (3, False, True, [name])
+
+
+IN_PLACE = (
+    "refdp.pyc", "refdp/__init__.pyc", f"refdp{EXTENSION_SUFFIXES[0]}", "numpy.cpython-399-elsewhere.so", "json.pyd",
+    "refdp_app/client_app.pyc", f"refdp_app/client_app{EXTENSION_SUFFIXES[0]}", "refdp_app/client_app/__init__.pyc",
+    "Refdp.PY", f"refdp_app{EXTENSION_SUFFIXES[-1]}", f"refdp_app/__pycache__/client_app.{TAG}.pyc",
+)  # fmt: skip
+"""What Python imports in place of refdp or of an app's own modules, in the forms that are no source."""
+
+
+@pytest.mark.parametrize("name", IN_PLACE)
+def test_a_module_beside_an_app_is_named_in_whatever_form_it_is(tmp_path: Path, name: str) -> None:
+    app(tmp_path, **GROVE)
+    (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / name).write_bytes(b"")
+    assert not_examined(tmp_path) == [name]
+
+
+def test_byte_code_runs_in_place_of_a_source_that_is_as_it_was_written(tmp_path: Path) -> None:
+    """Why it is named: unchecked, it wins."""
+    app(tmp_path, **GROVE)
+    other, place = tmp_path / "other.txt", tmp_path / "refdp_app" / "__pycache__" / f"__init__.{TAG}.pyc"
+    other.write_text("print('other code')")
+    assert not_examined(tmp_path) == []
+    py_compile.compile(str(other), str(place), invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)
+    command = [sys.executable, "-c", "import refdp_app"]
+    assert subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout == "other code\n"
+    assert not_examined(tmp_path) == [place.relative_to(tmp_path).as_posix()]
+
+
+@pytest.mark.parametrize("name", ["README.md", "refdp_app/data.csv", "data/more.csv", "tools/plot.py", ".venv/lib/a.py",
+                                  "notes.python", "__pycache__/old.pyc"])  # fmt: skip
+def test_what_an_app_does_not_import_may_lie_beside_it(tmp_path: Path, name: str) -> None:
+    app(tmp_path, **GROVE)
+    (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / name).write_bytes(b"")
+    assert not_examined(tmp_path) == []
 
 
 def test_a_check_says_the_guarantee_and_that_all_files_are_as_written(tmp_path: Path, capsys: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,9 @@ import pandas as pd
 import pytest
 from sklearn.model_selection import GroupKFold, cross_val_score
 
-from refdp.errors import InvalidParameter, InvalidRecords, PrivacyWarning
+from refdp.errors import InvalidParameter, InvalidRecords, PrivacyWarning, UtilityWarning
 from refdp.faces.estimators import InPrivateClassifier, InPrivateRegressor
+from refdp.faces.monotone import NOTE
 from refdp.faces.seeds import ReproducibleSeed
 from refdp.protocols.quality import Control
 
@@ -86,6 +88,40 @@ def test_regression_by_groups() -> None:
     model = InPrivateRegressor(**{**PUBLIC, "relation": "replace-one"}, label_bounds=(0, 1), epsilon=4.0, owners=OWNERS)
     assert model.fit(X, X[:, 0], groups=GROUPS).score(X, X[:, 0]) > 0.4
     assert model.certificate_.established.epsilon == pytest.approx(4.0)
+
+
+@pytest.mark.parametrize("given", [{"x0": 1}, [1, 0, 0]])
+def test_constraints_hold_by_groups_too(given: Any) -> None:
+    """Labels fall in x0, predictions may not; who gives the owners is told of a column that is not there as well."""
+
+    def fitted(**other: Any) -> InPrivateRegressor:
+        own = {**PUBLIC, "label_bounds": (0, 1), "epsilon": 20.0, "owners": OWNERS, "rounds": 2, **other}
+        return InPrivateRegressor(**own, insecure_seed=ReproducibleSeed(1)).fit(X, 1 - X[:, 0], groups=GROUPS)
+
+    line = np.column_stack([np.linspace(0, 1, 50), np.full((50, 2), 0.5)])
+    free, held = fitted(), fitted(monotone_constraints=given)
+    assert np.diff(free.predict(line)).min() < -0.1 and np.diff(held.predict(line)).min() >= 0
+    assert held.certificate_.notes == (NOTE.format(names="x0"),) and not free.certificate_.notes
+    assert held.messages_ == free.messages_ and held.certificate_.established == free.certificate_.established
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [({"x9": 1}, "there is no such column"), ([1], "of 1 signs: there are 3"), ({"x0": 2}, "sign")],
+)
+def test_constraints_that_are_none_are_refused_by_groups_too(given: Any, message: str) -> None:
+    with pytest.raises(InvalidParameter, match=f"monotone_constraints.*{message}"):
+        classifier(owners=OWNERS, monotone_constraints=given).fit(X, Y, groups=GROUPS)
+
+
+def test_where_noise_wins_is_said_by_groups_too() -> None:
+    """More owners than records can serve: as for records that are dealt, by the stated number of rows."""
+    for rows, fits in ((10**9, True), (np.int64(40), False)):
+        model = classifier(owners=OWNERS, rows=rows, epsilon=0.1)
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always", UtilityWarning)
+            model.fit(X, Y, groups=GROUPS)
+        assert any(issubclass(one.category, UtilityWarning) for one in said) is not fits
 
 
 def test_published_constants_by_groups_say_what_does_not_hold() -> None:

@@ -41,7 +41,10 @@ def federate(
     if what not in ("new", "check"):
         raise InvalidParameter(f"federate {what}: new or check is allowed")
     result = new(directory) if what == "new" else check(directory)
-    text = "\n".join(f"{name}: {value}" for name, value in result.items())
+    sentences = {"notes": "note", "assumptions": "assuming"}
+    lines = ([f"{sentences[name]}: {one}" for one in value] if name in sentences else [f"{name}: {value}"]
+             for name, value in result.items())  # fmt: skip
+    text = "\n".join(line for some in lines for line in some)
     emit(result, text, as_json)
     if result.get("ok", True):
         return 0
@@ -112,12 +115,11 @@ def check(directory: Path) -> dict[str, Any]:
 
 
 def said(directory: Path, run: Any, found: dict[str, Any]) -> dict[str, Any]:
-    """What was found, with the guarantee of the run and what nobody looked at."""
+    """What was found, with the guarantee of the run, what that takes for granted, and what nobody looked at."""
     from refdp.audit.replay import finite_or_name
     from refdp.engines.new_app import not_examined
-    from refdp.faces import registry
 
-    issued = registry.paper(run.paper).certificate(run.params, run.schema)
+    issued = run.certificate()
     claimed, established = issued.claimed, issued.established
     left = not_examined(directory)
     kept = established.epsilon <= claimed.epsilon * (1 + 1e-9) and established.delta <= claimed.delta
@@ -125,7 +127,8 @@ def said(directory: Path, run: Any, found: dict[str, Any]) -> dict[str, Any]:
         name: {"epsilon": finite_or_name(one.epsilon), "delta": one.delta}
         for name, one in (("claimed", claimed), ("established", established))
     }
-    return {"ok": found["same"] and kept and not left, **found, **shown, "not_examined": left}
+    told = {"notes": list(issued.notes), "assumptions": list(issued.assumptions)}
+    return {"ok": found["same"] and kept and not left, **found, **shown, **told, "not_examined": left}
 
 
 def check_owners(path: Path, run: Any) -> dict[str, Any]:

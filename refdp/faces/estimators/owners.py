@@ -14,8 +14,10 @@ from refdp.errors import InvalidParameter, InvalidRecords, PrivacyWarning
 from refdp.faces import registry
 from refdp.faces.budgets import no_budget
 from refdp.faces.estimators.whole import or_as_before
+from refdp.faces.monotone import check_constraints, constrained, signs
 from refdp.faces.repeats import remember, repeated
 from refdp.faces.seeds import generator_for, seeded
+from refdp.faces.strength import warn_of_noise
 from refdp.faces.training import assuming, source_for, without_guarantee
 from refdp.faces.warned import warn
 from refdp.io import frames
@@ -39,11 +41,12 @@ class Owned:
         that make things worse, and when the rounds end; privately, a share of each owner's records is kept back.
 
         The guarantee with groups is about one record of one owner; who has records at several owners pays at each.
-        Fitted besides: messages_, the bytes of all messages; transcript_ holds one list of released outputs an owner.
+        Fitted besides: messages_, the bytes of all messages, whose trees are those before monotone_constraints moved
+        leaf values; transcript_ holds one list of released outputs an owner.
         Errors: InvalidRecords unless there is one stated owner a record; InvalidParameter for control or names of
         owners without groups, and for turn_budget="amplified" with private control.
         Warns: PrivacyWarning for groups of owners that are not stated: no guarantee holds;
-        RepeatedFitWarning as without groups.
+        RepeatedFitWarning and UtilityWarning as without groups.
         """
         me: Any = self
         stated = stated_owners(me.owners)
@@ -62,6 +65,7 @@ class Owned:
         paper = registry.paper("inprivate")
         no_budget(me.budget, "fit with groups")
         me._params(paper)  # whatever is wrong with them is said before any record is touched
+        check_constraints(me.monotone_constraints)
         measures = control is not None and control.private
         if measures and me.turn_budget is not None:
             shares(me._params(paper), control)
@@ -73,17 +77,20 @@ class Owned:
         frame = me._validated(X, reset=True)
         features, observed = frames.describe(frame, me.bounds or {})
         target, label, unknown = me._target(frames.labels(y))
-        breaches = me._breaches(observed, unknown, me._target_parameter) + _breaches(stated)
         schema = Schema(features, target)
+        signs(me.monotone_constraints, schema)
+        breaches = me._breaches(observed, unknown, me._target_parameter) + _breaches(stated)
         params = replace(me._params(paper, schema), owners=len(names))
         params = replace(params, turn_budget="whole") if measures else params  # no record is left unused
         records = make_records(schema, frames.encode(frame, features), label)
         parts = [records.take([row for row, owner in enumerate(member) if owner == name]) for name in names]
         repeated(None, X, y, by=self)
+        warn_of_noise(paper, params, records.schema, me.rows.item() if isinstance(me.rows, np.generic) else me.rows)
         remember(None, X, y, by=self)
-        self.model_, self.transcript_, self.messages_ = among(params, parts, generator, control)
+        model, self.transcript_, self.messages_ = among(params, parts, generator, control)
         issued = assuming(certificate(params, records.schema, control), *seeded(generator))
-        self.certificate_ = without_guarantee(issued, breaches)
+        issued = without_guarantee(issued, breaches)
+        self.model_, self.certificate_ = constrained(model, issued, me.monotone_constraints)
         return self
 
     def _settings(self, paper: registry.Paper, **keywords: Any) -> dict[str, Any]:
