@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from refdp.audit.hidden_memory import behind
+from refdp.audit.by_name import HEAP_TYPE
+from refdp.audit.hidden_memory import behind, metadata
 from refdp.audit.in_floats import NUMBER, WHOLE, digits_left, in_floats
 from refdp.audit.inside import attributes
 from refdp.audit.reading import Leaf, Reading, kind_of
@@ -136,8 +137,10 @@ def _is_simple(output: Any) -> bool:
     if type(output) in (list, tuple):
         return all(map(_is_simple, output))
     if type(output) is np.ndarray:
-        return behind(output) is None
-    return type(output) in SIMPLE or (isinstance(output, np.number | np.bool_) and type(output).__module__ == "numpy")
+        return behind(output) is None and not any(metadata(output.dtype))
+    return type(output) in SIMPLE or (
+        isinstance(output, np.number | np.bool_) and not type(output).__flags__ & HEAP_TYPE
+    )
 
 
 def _large(output: Any) -> Iterator[int]:

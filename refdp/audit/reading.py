@@ -65,7 +65,7 @@ def kind_of(thing: Any) -> str:
     if isinstance(thing, np.dtype):
         fields = [(key, *map(str, one[1:]), kind_of(one[0])) for key, one in (thing.fields or {}).items()]
         inner = (kind_of(thing.subdtype[0]), thing.subdtype[1]) if thing.subdtype else ""
-        return f"{name} {thing.str} {thing.char} {thing.isalignedstruct} {fields or inner} {thing.metadata or ''}"
+        return f"{name} {thing.str} {thing.char} {thing.isalignedstruct} {fields or inner} {bool(thing.metadata)}"
     if isinstance(thing, types.CodeType):
         constants = [kind_of(one) if isinstance(one, types.CodeType) else repr(one) for one in thing.co_consts]
         return f"{name} {' '.join(repr(getattr(thing, one)) for one in OF_CODE)} {constants}"

@@ -22,7 +22,7 @@ import numpy as np
 
 from refdp.audit import inside
 from refdp.audit.by_name import HEAP_TYPE
-from refdp.audit.hidden_memory import behind, between
+from refdp.audit.hidden_memory import behind, between, metadata
 from refdp.audit.in_floats import NUMBER, left_of_long, odd_nans, of_text
 from refdp.audit.inside import foreign, reduced
 from refdp.audit.padding import odd_truths
@@ -123,7 +123,7 @@ def _of_one(thing: Any, path: str, depth: int, above: frozenset[int], reading: R
         yield from _binary(bytes(thing), path, depth, above, reading)
     elif thing is None or isinstance(thing, OPAQUE) or _is_function(thing):
         yield path, type(thing).__name__
-        parts = of_code(thing)
+        parts = (*of_code(thing), *parts)
         if isinstance(thing, types.FunctionType) and id(thing.__globals__) not in reading.modules:
             reading.modules[id(thing.__globals__)] = thing.__globals__
             parts = (*parts, *inside.own_globals("", thing))
@@ -137,6 +137,8 @@ def _of_one(thing: Any, path: str, depth: int, above: frozenset[int], reading: R
             reading.left[path] = "bytes between its fields"
         if isinstance(thing, np.ndarray | np.void) and not within and (odd := odd_truths(thing)).size:
             parts = (*parts, (".bytes", odd.tolist()))
+        if isinstance(thing, np.ndarray | np.generic | np.dtype) and not within:
+            parts = (*parts, *metadata(thing if isinstance(thing, np.dtype) else thing.dtype))
         if is_frame(thing):
             reading.form.append(frame_kinds(thing))
         if not parts and depth < DEEPEST:  # that it is there, and of what shape, is read from outside, too
@@ -164,9 +166,8 @@ def _is_function(thing: Any) -> bool:
 
 
 def _attached(thing: Any) -> Iterator[tuple[str, Any]]:
-    """Attributes of a number or text of a class of its own."""
-    kind = type(thing)
-    if kind.__flags__ & HEAP_TYPE and isinstance(thing, int | float | str | bytes | bytearray):
+    """Attributes of a number, a text or a function of a class of its own."""
+    if type(thing).__flags__ & HEAP_TYPE and not isinstance(thing, type | types.ModuleType):
         yield from inside.attributes("", thing)
         yield from own_class(thing)
 
@@ -203,11 +204,20 @@ def _parts(thing: Any) -> Iterator[tuple[str, Any]]:
     elif isinstance(thing, property | classmethod | staticmethod):
         yield from wrapped(thing)
     elif is_dataclass(thing):
-        yield from ((f".{field.name}", getattr(thing, field.name)) for field in fields(thing)
-                    if hasattr(thing, field.name))  # fmt: skip
+        yield from _fields(thing)
         yield from _in_c(thing)
     else:
         yield from ((f".{name}", part) for name, part in attributes(thing).items())
+
+
+def _fields(thing: Any) -> Iterator[tuple[str, Any]]:
+    """Of a dataclass: what it keeps under the name of a field, and what it answers where that is something else."""
+    held = dict(inside.attributes("", thing))
+    for place in (f".{field.name}" for field in fields(thing)):
+        if place in held:
+            yield place, held[place]
+        if hasattr(thing, place[1:]) and (told := getattr(thing, place[1:])) is not held.get(place, ...):
+            yield place + (" (answered)" if place in held else ""), told
 
 
 def _in_c(thing: Any) -> Iterator[tuple[str, Any]]:
