@@ -159,7 +159,8 @@ class Denominator:
             found[left[fits]] = now[fits]
             rest = rest - np.floor(rest)
             going = ~fits & (rest > 1e-9) & (now < MOST_DENOMINATOR)
-            left, number, rest, before, now = (one[going] for one in (left, number, rest, before, now))
+            left = left[going]
+            number, rest, before, now = (one[going] for one in (number, rest, before, now))
             if not len(left):
                 break
             rest = 1 / rest

@@ -12,9 +12,10 @@ from refdp.audit.by_name import HEAP_TYPE, has_its_name
 from refdp.audit.inside import attributes
 from refdp.audit.padding import shown
 
-BY_HAND = type(np.lib.stride_tricks.as_strided(np.zeros(1)).base)
+_STRIDED: Any = np.lib.stride_tricks.as_strided(np.zeros(1))
+BY_HAND = type(_STRIDED.base)
 """Numpy's own object around an array whose strides were set by hand."""
-CAPSULE = type(datetime.datetime_CAPI)  # type: ignore[attr-defined]
+CAPSULE = type(datetime.datetime_CAPI)
 """Of memory that is nothing of Python's."""
 INTERFACE = frozenset({"data", "typestr", "descr", "shape", "strides", "version"})
 
