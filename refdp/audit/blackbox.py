@@ -44,6 +44,7 @@ class Bound:
     also uses what earlier looks bet on.
     samples: all runs a side, those that chose the event included. pair: number of the pair that gave the bound.
     assumption: what the confidence rests on.
+    last: runs a side that the last look tested. pairs: how many pairs share the error.
     still: whether each pair's runs all gave one output, on both sides, so that nothing was compared.
     unread: what of an output was not looked into, and why: no bound is about it.
     """
@@ -64,6 +65,8 @@ class Bound:
     assumption: str = "runs with different seeds are independent"
     still: bool = False
     unread: tuple[str, ...] = ()
+    last: int = 0
+    pairs: int = 1
 
     @property
     def refuted(self) -> bool:
@@ -230,7 +233,8 @@ def bound_from(
     assert best is not None
     still = all(_one_output(*runs.upto(look.samples)) for runs in sources)
     unread = next((told for runs in sources if (told := getattr(runs, "unread", ()))), ())
-    return replace(_bound(best, delta, claimed, confidence, look.samples, start), still=still, unread=unread)
+    made = _bound(best, delta, claimed, confidence, look.samples, start)
+    return replace(made, still=still, unread=unread, last=look.samples - look.chosen, pairs=len(sources))
 
 
 def _one_output(first: Floats, second: Floats) -> bool:

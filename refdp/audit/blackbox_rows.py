@@ -9,6 +9,7 @@ from typing import Any
 
 from refdp.audit.binomial import Counts, clopper_pearson
 from refdp.audit.blackbox import Bound
+from refdp.audit.events_statistics import about_digits
 from refdp.audit.verdicts import Row, Verdict, completed
 
 FOUND, LOOKED, LEFT = Verdict.VIOLATION, Verdict.NOT_FOUND, Verdict.NOT_EXAMINED
@@ -21,6 +22,11 @@ BESIDES = (
     "error it was"
 )
 """What of an output is compared besides its numbers."""
+SEARCHED = (
+    "if it is one of those searched: values of one number, of a difference or quotient of two of at most six that "
+    "vary, its last bits and digits, whole outputs, scores of classifiers"
+)
+"""Which events a statement of power is about."""
 
 
 @dataclass(frozen=True)
@@ -28,13 +34,14 @@ class Looked:
     """What was done.
 
     sizes: records on both sides. calls: runs a side of structural checks. low_bits: whether they were looked at.
-    pairs: how many pairs of data sets were tried.
+    pairs: how many pairs of data sets were tried. score: what was looked at in place of outputs, "" for all of them.
     """
 
     sizes: tuple[int, ...]
     calls: int
     low_bits: bool
     pairs: int = 1
+    score: str = ""
 
 
 def coverage(bound: Bound, findings: Sequence[Mapping[str, Any]], looked: Looked) -> tuple[Row, ...]:
@@ -43,8 +50,8 @@ def coverage(bound: Bound, findings: Sequence[Mapping[str, Any]], looked: Looked
 
 
 def by_last_bits(bound: Bound) -> bool:
-    """Whether the claim is refuted by an event about last bits of floating-point noise."""
-    return bound.refuted and "lowest set bit" in bound.event
+    """Whether the claim is refuted by an event about last bits or digits of floating-point noise."""
+    return bound.refuted and about_digits(bound.event)
 
 
 def _rows(bound: Bound, findings: Sequence[Mapping[str, Any]], looked: Looked) -> Iterator[Row]:
@@ -63,16 +70,22 @@ def _rows(bound: Bound, findings: Sequence[Mapping[str, Any]], looked: Looked) -
     elif bound.still:
         yield Row("composition", LEFT, f"{runs} gave one output a pair: nothing was compared that could differ")
     else:
-        yield Row("composition", LOOKED, f"epsilon is at least {bound.lower:.4g} in {runs}, all outputs together",
+        together = f"the score {looked.score} alone" if looked.score else "all outputs together"
+        yield Row("composition", LOOKED, f"epsilon is at least {bound.lower:.4g} in {runs}, {together}",
                   power(bound))  # fmt: skip
     for place in bound.unread:
         yield Row("published object", LEFT, f"{place}: not looked at")
-    yield Row("published object", LOOKED, f"{runs}: the numbers in the output, {BESIDES}")
+    if looked.score:
+        only = f"the score {looked.score} of each output was looked at, nothing else of it"
+        yield Row("published object", LEFT, only)
+    else:
+        yield Row("published object", LOOKED, f"{runs}: the numbers in the output, {BESIDES}")
     yield Row("both directions", LOOKED, "every event was tested on either side")
     shown = " and ".join(str(size) for size in sorted(set(looked.sizes)))
     yield Row("record counts", LOOKED, f"data sets of {shown} records; no others", "what shows on these")
     if looked.low_bits:
-        yield Row("floating point", LOOKED, "last bits of outputs are among the events", decides=False)
+        yield Row("floating point", LOOKED, "last bits, decimals and denominators of outputs are among the events",
+                  decides=False)  # fmt: skip
     else:
         yield Row("floating point", LEFT, "last bits were left out on request: noise is taken as ideal", decides=False)
     checks = f"structural checks in {looked.calls} runs a side"
@@ -90,12 +103,13 @@ def _rows(bound: Bound, findings: Sequence[Mapping[str, Any]], looked: Looked) -
 
 
 def power(bound: Bound) -> str:
-    """The least epsilon that as many tests would have shown with 95%, of an event of which half of one side's runs is.
+    """The least epsilon that the last look would have shown with 95%, of an event of which half of one side's runs is.
 
-    By Clopper and Pearson's test at an even share of its error; bets need less.
+    By Clopper and Pearson's test at an even share of its error; bets need less. Of other events than those that are
+    searched, as the parity of many outputs, nothing is said.
     """
     claimed = math.inf if bound.claimed is None else bound.claimed
-    runs, error = bound.tested, (1 - bound.confidence) / 4
+    runs, error = bound.last, (1 - bound.confidence) / 4 / bound.pairs
     if not math.isfinite(claimed) or runs < 1:
         return ""
     likelier = int(runs / 2 - 1.65 * math.sqrt(runs) / 2)
@@ -104,5 +118,5 @@ def power(bound: Bound) -> str:
         expected = runs / 2 * math.exp(-epsilon)
         counts = Counts(likelier, min(math.ceil(expected + 1.65 * math.sqrt(expected)), runs), runs)
         if clopper_pearson(counts, bound.delta, error) > claimed:
-            return f"epsilon {epsilon:.3g} (95%), by an event that half of one side's runs hit"
-    return "no violation of an event that half of one side's runs hit: too few runs"
+            return f"epsilon {epsilon:.3g} (95%), by an event that half of one side's runs hit, {SEARCHED}"
+    return f"no violation of an event that half of one side's runs hit, {SEARCHED}: too few runs"

@@ -14,14 +14,14 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from refdp.audit.outputs import BESIDE
+from refdp.audit.outputs import BESIDE, OF_ERROR
 
 Floats = NDArray[np.float64]
 
 COORDINATES = 24
 """At most this many coordinates are looked at one by one: those that differ most in the mean rank."""
 PAIRED = 6
-"""Differences of two coordinates are looked at up to this many coordinates."""
+"""Differences and quotients of two coordinates are looked at up to this many coordinates that vary."""
 BINS = 48
 """Bins of a histogram, of equal mass."""
 LEARNT = 5_000
@@ -54,7 +54,7 @@ class Coordinate:
     @property
     def words(self) -> str:
         """Which output."""
-        return "number of outputs (0: an error)" if self.counts else f"output {self.index}"
+        return "number of outputs (0: an error, or nothing with numbers)" if self.counts else f"output {self.index}"
 
     def __call__(self, rows: Floats) -> Floats:
         """The column."""
@@ -80,6 +80,105 @@ class Difference:
         with np.errstate(invalid="ignore"):
             difference = rows[:, self.first] - rows[:, self.second]
         return np.where(np.isnan(difference), 0.0, difference)
+
+
+@dataclass(frozen=True)
+class Quotient:
+    """Quotient of two released numbers: exact if one noise was multiplied to both."""
+
+    learnt: ClassVar[bool] = False
+    first: int
+    second: int
+
+    @property
+    def words(self) -> str:
+        """Which outputs."""
+        return f"output {self.second} / output {self.first}"
+
+    def __call__(self, rows: Floats) -> Floats:
+        """The quotient; 0 where it is not a number."""
+        with np.errstate(all="ignore"):
+            quotient = rows[:, self.second] / rows[:, self.first]
+        return np.where(np.isnan(quotient), 0.0, quotient)
+
+
+@dataclass(frozen=True)
+class Decimals:
+    """Decimals of a number as written, or its digits from the first that is not zero: noise rounded as data say.
+
+    100 for numbers of more digits than a float is sure of, and for what is not finite.
+    """
+
+    learnt: ClassVar[bool] = False
+    index: int
+    significant: bool = False
+
+    @property
+    def words(self) -> str:
+        """Which output."""
+        return f"{'significant digits' if self.significant else 'decimals'} of output {self.index}"
+
+    def __call__(self, rows: Floats) -> Floats:
+        """How many digits."""
+        column = np.abs(rows[:, self.index])
+        usual = np.flatnonzero(np.isfinite(column) & (column > 0))
+        found = np.where(column == 0, 0.0, 100.0)
+        first = np.zeros(len(column))
+        first[usual] = np.floor(np.log10(column[usual]))
+        for decimals in range(16):
+            usual = usual[(column[usual] < SURE / 10.0**decimals) & (found[usual] == 100.0)]
+            scaled = column[usual] * 10.0**decimals
+            found[usual[np.abs(scaled - np.rint(scaled)) <= ROUNDED * scaled]] = decimals
+        return np.where(found < 100, np.maximum(found + first + 1, 0), found) if self.significant else found
+
+
+@dataclass(frozen=True)
+class Denominator:
+    """Denominator of the simplest fraction that a number is, up to rounding: noise on a grid that follows the data.
+
+    0 where no denominator below 2^20 is one.
+    """
+
+    learnt: ClassVar[bool] = False
+    index: int
+
+    @property
+    def words(self) -> str:
+        """Which output."""
+        return f"denominator of output {self.index}"
+
+    def __call__(self, rows: Floats) -> Floats:
+        """By continued fractions."""
+        column = rows[:, self.index]
+        found = np.zeros(len(column))
+        left = np.flatnonzero(np.isfinite(column) & (np.abs(column) < 2.0**30))
+        number = column[left]
+        rest, before, now = number.copy(), np.zeros(len(left)), np.ones(len(left))
+        for _ in range(20):
+            fits = np.abs(number * now - np.rint(number * now)) <= ROUNDED * np.abs(number) * now
+            found[left[fits]] = now[fits]
+            rest = rest - np.floor(rest)
+            going = ~fits & (rest > 1e-9) & (now < MOST_DENOMINATOR)
+            left = left[going]
+            number, rest, before, now = (one[going] for one in (number, rest, before, now))
+            if not len(left):
+                break
+            rest = 1 / rest
+            before, now = now, np.floor(rest) * now + before
+        return np.where(found < MOST_DENOMINATOR, found, 0.0)
+
+
+SURE = 2.0**50
+"""Scaled numbers below are told from their neighbours."""
+ROUNDED = 2.0**-51
+"""Relative rounding of what was computed to be on a grid."""
+MOST_DENOMINATOR = 2.0**20
+DIGITS = ("lowest set bit of output", "decimals of output", "significant digits of output", "denominator of output")
+
+
+def about_digits(event: str) -> bool:
+    """Whether an event, in words, is about last bits or digits of floating-point numbers."""
+    return any(words in event for words in DIGITS)
 
 
 @dataclass(frozen=True)
@@ -181,9 +280,13 @@ def learn(first: Floats, second: Floats, *, low_bits: bool = True) -> list[Stati
     counted = _counts_in(np.concatenate([first, second]))
     plain: list[Statistic] = [Coordinate(counted, counts=True)] if counted is not None else []
     plain += [Coordinate(index) for index in chosen if index != counted]
-    if first.shape[1] <= PAIRED:
-        plain += [Difference(i, j) for i, j in combinations(range(first.shape[1]), 2)]
-    found: list[Statistic] = [*plain, *(LowestBit(index) for index in chosen if low_bits)]
+    together = np.concatenate([first, second])
+    moving = np.flatnonzero(np.any(together != together[0], axis=0)).tolist()
+    pairs = list(combinations(moving, 2)) if len(moving) <= PAIRED else []
+    plain += [Difference(i, j) for i, j in pairs]
+    found: list[Statistic] = [*plain, *(Quotient(i, j) for i, j in pairs)]
+    for index in chosen if low_bits else ():
+        found += [LowestBit(index), Decimals(index), Decimals(index, significant=True), Denominator(index)]
     found += [ratio for statistic in [*plain, WholeRow()] for ratio in _ratios(statistic, first, second)]
     if first.shape[1] > 1:
         found += _classifiers(first[:LEARNT], second[:LEARNT])
@@ -192,16 +295,17 @@ def learn(first: Floats, second: Floats, *, low_bits: bool = True) -> list[Stati
 
 def _counts_in(rows: Floats) -> int | None:
     """The column that says how many outputs a run had; behind it may stand what an output is besides its numbers."""
-    ends = range(rows.shape[1], max(rows.shape[1] - BESIDE, 0), -1)
+    ends = range(rows.shape[1], max(rows.shape[1] - BESIDE - OF_ERROR - 1, 0), -1)
     return next((end - 1 for end in ends if _last_counts(rows[:, :end])), None)
 
 
 def _last_counts(rows: Floats) -> bool:
     """Whether the last column says how many outputs a run had, as `refdp.audit.runs.stacked` pads them."""
     outputs, lengths = rows[:, :-1], rows[:, -1]
+    if not np.all((lengths == np.rint(lengths)) & (lengths >= 0) & (lengths <= outputs.shape[1])):
+        return False
     there = np.arange(outputs.shape[1]) < lengths[:, np.newaxis]
-    whole = np.all((lengths == np.rint(lengths)) & (lengths >= 0) & (lengths <= outputs.shape[1]))
-    return bool(np.isnan(outputs).any() and np.all(there | np.isnan(outputs)) and whole)
+    return bool(np.isnan(outputs).any() and np.all(there | np.isnan(outputs)))
 
 
 def _coordinates(first: Floats, second: Floats) -> list[int]:

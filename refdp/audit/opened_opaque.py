@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from refdp.audit.blackbox import epsilon_lower_bound
+from refdp.audit.events_statistics import about_digits
 from refdp.audit.opened_door import Play, Recording
 from refdp.audit.opened_laws import NoiseCall, Unknown
 from refdp.audit.replay import Violation
@@ -108,7 +109,7 @@ class Opaques:
                     yield Violation("sampler", name, None, 0.0, math.inf, str(played.call.law), told)
                 continue
             self._seen.append(Opaque(name, declared, bound.lower, bound.samples))
-            if bound.refuted and "lowest set bit" not in bound.event:
+            if bound.refuted and not about_digits(bound.event):
                 witness = {"event": bound.words, "confidence": bound.confidence, "samples": bound.samples}
                 yield Violation("sampler", name, allowed[0], bound.lower, bound.lower, str(played.call.law), witness)
 

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from refdp.audit.hidden_memory import behind
+from refdp.audit.by_name import HEAP_TYPE
+from refdp.audit.hidden_memory import behind, metadata
 from refdp.audit.in_floats import NUMBER, WHOLE, digits_left, in_floats
 from refdp.audit.inside import attributes
 from refdp.audit.reading import Leaf, Reading, kind_of
@@ -23,8 +24,10 @@ from refdp.errors import InvalidParameter
 
 Floats = NDArray[np.float64]
 
-BESIDE = 3
-"""How numbers are written, the form of the output, how many places were not looked into."""
+BESIDE = 4
+"""How numbers are written, the form of the output, whether it is an error, how many places were not looked into."""
+OF_ERROR = 16
+"""Most numbers of an error that are compared as numbers."""
 SIMPLE = (bool, int, float, list, tuple)
 ADDRESS = re.compile(r"0x[0-9a-fA-F]{6,}")
 
@@ -37,11 +40,20 @@ def one_row(output: Any) -> Floats:
     and for texts without their numbers. Digits that a float does not hold follow as numbers of their own.
     Errors: InvalidParameter for an output without numbers.
     """
-    return whole_row(output)[:-BESIDE]
+    row = whole_row(output)[:-BESIDE]
+    if not row.size:
+        raise without_numbers(output)
+    return row
+
+
+def without_numbers(output: Any) -> InvalidParameter:
+    """The error for an output that nothing can be counted of."""
+    shown = type(output).__name__
+    return InvalidParameter(f"an output is {shown}, without numbers: the mechanism has to return real numbers")
 
 
 def whole_row(output: Any) -> Floats:
-    """`one_row` and what stands beside it, shape (numbers + BESIDE,). Errors: InvalidParameter as of `one_row`."""
+    """`one_row` and what stands beside it, shape (numbers + BESIDE,); without numbers, its names and texts do."""
     try:
         array = np.asarray(output)
     except Exception:  # lists of different lengths, an object's own code
@@ -54,24 +66,28 @@ def whole_row(output: Any) -> Floats:
         if array.dtype.kind == "f" and type(output) is not np.ndarray and np.any(np.abs(nearest) >= WHOLE):
             row = np.append(row, [float(one - int(float(one))) for one in _large(output)])  # floats beside it
         zeros = np.flatnonzero((nearest == 0) & np.signbit(nearest))
-        return np.append(row, [_digest(zeros.tolist()) if zeros.size else 0.0, _digest(_kinds(output)), 0.0])
+        return np.append(row, [_digest(zeros.tolist()) if zeros.size else 0.0, _digest(_kinds(output)), 0.0, 0.0])
     reading = read(output)
     state = {} if array.dtype.kind == "c" else reading.leaves
     found = [one for leaf in state.values() for one in in_floats(leaf)]
     if not found:
-        shown = type(output).__name__
-        raise InvalidParameter(f"an output is {shown}, without numbers: the mechanism has to return real numbers")
-    names = [(path, NUMBER.sub("0", leaf) if isinstance(leaf, str) else "") for path, leaf in state.items()]
+        return np.array([_digest((list(reading.leaves.items()), reading.spelled)), *_beside(reading)[1:]])
+    found += [one for name in reading.keys for one in in_floats(name)]
+    names = [
+        (reading.blank.get(path, path), NUMBER.sub("0", leaf) if isinstance(leaf, str) else "")
+        for path, leaf in state.items()
+    ]
     return np.array([*found, _digest(names), *_beside(reading)], dtype=np.float64)
 
 
 def row_of_error(error: Exception) -> Floats:
-    """A run that raised has no numbers; which error it was stands beside them. Shape (BESIDE,)."""
+    """A run that raised: which error it was, and numbers that it tells. Shape (numbers + BESIDE,)."""
     told = [ADDRESS.sub("0x", f"{kind_of(one)}: {one} {getattr(one, '__notes__', '')}") for one in _chain(error)]
     reading = _of_error(error)
     held = ADDRESS.sub("0x", repr((reading.leaves, reading.spelled)))
     kinds = [NUMBER.sub("0", one) for one in told], reading.form
-    return np.array([_digest((told, held)), _digest(kinds), float(len(reading.left))])
+    numbers = [one for leaf in (*told, *reading.leaves.values()) for one in in_floats(leaf)][:OF_ERROR]
+    return np.array([*numbers, _digest((told, held)), _digest(kinds), 1.0, float(len(reading.left))])
 
 
 def leaves_of_error(error: Exception) -> dict[str, Leaf]:
@@ -136,8 +152,10 @@ def _is_simple(output: Any) -> bool:
     if type(output) in (list, tuple):
         return all(map(_is_simple, output))
     if type(output) is np.ndarray:
-        return behind(output) is None
-    return type(output) in SIMPLE or (isinstance(output, np.number | np.bool_) and type(output).__module__ == "numpy")
+        return behind(output) is None and not any(metadata(output.dtype))
+    return type(output) in SIMPLE or (
+        isinstance(output, np.number | np.bool_) and not type(output).__flags__ & HEAP_TYPE
+    )
 
 
 def _large(output: Any) -> Iterator[int]:
@@ -164,8 +182,13 @@ def _kinds(output: Any) -> Any:
     return type(output).__name__ if type(output) in (bool, int, float) else kind_of(output)
 
 
-def _beside(reading: Reading) -> tuple[float, float, float]:
-    return _digest(reading.spelled) if reading.spelled else 0.0, _digest(reading.form), float(len(reading.left))
+def is_error(row: Floats) -> bool:
+    """Whether a row of `whole_row` or `row_of_error` is that of a run that raised. row: shape (numbers + BESIDE,)."""
+    return bool(row[-2] == 1.0)
+
+
+def _beside(reading: Reading) -> tuple[float, float, float, float]:
+    return _digest(reading.spelled) if reading.spelled else 0.0, _digest(reading.form), 0.0, float(len(reading.left))
 
 
 def _chain(error: BaseException) -> list[BaseException]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from refdp.audit.blackbox import Bound
+from refdp.audit.blackbox_rows import by_last_bits
 from refdp.audit.page import Figure, Page, Shown, curve_figure, drawn, loss_figure
 from refdp.audit.page_sources import function_line
 from refdp.audit.tradeoff import Curve, curve_from
@@ -103,8 +104,13 @@ def violations(structural: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any
 
 def about_bits(bound: Bound) -> list[str]:
     """What a refutation by last bits alone does not say."""
-    if not bound.refuted or "lowest set bit" not in bound.event:
+    if not by_last_bits(bound):
         return []
+    if "lowest set bit" not in bound.event:
+        return [
+            "the event is about how finely a number was rounded, which data decide: round to one public grid; with "
+            "--no-low-bits digits are not looked at"
+        ]
     return [
         "the event is about the last bits of floating-point noise, which give the true value away (Mironov 2012); with "
         "--no-low-bits the mechanism is audited as if its noise were exact"

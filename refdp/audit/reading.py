@@ -25,7 +25,8 @@ class Reading:
     leaves: numbers and texts by path. form: of what kind every part is, in order. spelled: numbers in texts that are
     not written as usual, zeros that are negative, texts that were opened, without their numbers. left: by path, what
     was not looked into. visited: parts that were looked at. modules: what functions know as their
-    modules, each read once. whole: texts are spelled as a whole, which is quicker than number by number.
+    modules, each read once. keys: names in mappings that have numbers. blank: paths from there on without these
+    numbers. whole: texts are spelled as a whole, which is quicker than number by number.
     """
 
     leaves: dict[str, Leaf] = field(default_factory=dict)
@@ -34,6 +35,8 @@ class Reading:
     left: dict[str, str] = field(default_factory=dict)
     visited: int = 0
     modules: dict[int, Any] = field(default_factory=dict)
+    keys: list[str] = field(default_factory=list)
+    blank: dict[str, str] = field(default_factory=dict)
     whole: bool = False
 
     def note(self, thing: Any, path: str, *, within: bool) -> None:
@@ -43,12 +46,20 @@ class Reading:
         if isinstance(thing, str):
             self.note_numbers(thing, path)
         elif isinstance(thing, float | np.floating) and thing == 0 and np.signbit(thing):
-            self.spelled.append(f"{path} -0.0")
+            self.spelled.append(f"{NUMBER.sub('0', path)} -0.0")
+
+    def note_key(self, name: str, path: str) -> None:
+        """A name with numbers of a part of a mapping, which is at this path."""
+        self.keys.append(name)
+        self.blank[path + name] = self.blank.get(path, path) + NUMBER.sub("0", name)
+        self.note_numbers(name, path)
 
     def note_numbers(self, text: str, path: str) -> None:
         """Numbers in a text that are not written as usual."""
         self.spelled += (
-            [text] if self.whole else [f"{path} {one}" for one in NUMBER.findall(text) if not _as_usual(one)]
+            [text]
+            if self.whole
+            else [f"{NUMBER.sub('0', path)} {one}" for one in NUMBER.findall(text) if not _as_usual(one)]
         )
 
 
@@ -65,7 +76,7 @@ def kind_of(thing: Any) -> str:
     if isinstance(thing, np.dtype):
         fields = [(key, *map(str, one[1:]), kind_of(one[0])) for key, one in (thing.fields or {}).items()]
         inner = (kind_of(thing.subdtype[0]), thing.subdtype[1]) if thing.subdtype else ""
-        return f"{name} {thing.str} {thing.char} {thing.isalignedstruct} {fields or inner} {thing.metadata or ''}"
+        return f"{name} {thing.str} {thing.char} {thing.isalignedstruct} {fields or inner} {bool(thing.metadata)}"
     if isinstance(thing, types.CodeType):
         constants = [kind_of(one) if isinstance(one, types.CodeType) else repr(one) for one in thing.co_consts]
         return f"{name} {' '.join(repr(getattr(thing, one)) for one in OF_CODE)} {constants}"

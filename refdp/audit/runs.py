@@ -11,7 +11,17 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from refdp.audit.outputs import BESIDE, changing, first_unread, row_of_error, unread, unread_of_error, whole_row
+from refdp.audit.outputs import (
+    BESIDE,
+    changing,
+    first_unread,
+    is_error,
+    row_of_error,
+    unread,
+    unread_of_error,
+    whole_row,
+    without_numbers,
+)
 from refdp.errors import InvalidParameter
 
 Floats = NDArray[np.float64]
@@ -23,6 +33,10 @@ TRIED = 5
 """A function all of whose first runs raise, so many on each side, is taken to be called in the wrong way."""
 RAISED = Exception
 """Errors of the code under audit that count as one of its outputs. It is foreign, and may raise whatever it likes."""
+
+
+class NothingToCompare(InvalidParameter):
+    """Runs that all raise, or whose outputs have no numbers: nothing that an audit could be about."""
 
 
 class Batch(Protocol):
@@ -117,7 +131,7 @@ def chunk(mechanism: Any, pair: InputPair, seed: int, start: int, stop: int) -> 
     """Outputs of runs start..stop-1 on both sides, each a list of vectors (one of shape (runs, columns) if vectorised).
 
     Behind a run's numbers stands what else its output is (`refdp.audit.outputs`); a run that raises has that alone.
-    Errors: InvalidParameter if all of the first runs raise.
+    Errors: NothingToCompare if all of the first runs raise, or have no numbers.
     """
     records = pair.first, pair.second
     if hasattr(mechanism, "batch"):
@@ -128,22 +142,28 @@ def chunk(mechanism: Any, pair: InputPair, seed: int, start: int, stop: int) -> 
         ]
     sides: list[list[Floats]] = [[], []]
     errors: list[Exception] = []
+    bare: list[Any] = []
     for run in range(start, stop):
         begin = seed_of(seed + 1, run) & 1  # turns by a coin: what changes in time does not tell the sides apart
         for side in (begin, 1 - begin):
-            sides[side].append(_one(mechanism, records[side], seed_of(seed, 2 * run + side), errors))
-        if run + 1 == min(TRIED, stop) > 1 and len(errors) == 2 * (run + 1):
-            raise InvalidParameter(f"all of the first {len(errors)} runs raised {_told(errors[-1])}") from errors[-1]
+            sides[side].append(_one(mechanism, records[side], seed_of(seed, 2 * run + side), errors, bare))
+        if run + 1 == min(TRIED, stop) > 1 and len(errors) + len(bare) == 2 * (run + 1):
+            if bare:
+                raise NothingToCompare(str(without_numbers(bare[-1])))
+            raise NothingToCompare(f"all of the first {len(errors)} runs raised {_told(errors[-1])}") from errors[-1]
     return sides
 
 
-def _one(mechanism: Mechanism, records: Any, seed: int, errors: list[Exception]) -> Floats:
+def _one(mechanism: Mechanism, records: Any, seed: int, errors: list[Exception], bare: list[Any]) -> Floats:
     try:
         output = mechanism(copy.deepcopy(records), seed)  # it may change what it is given
     except RAISED as error:
         errors.append(error)
         return row_of_error(error)
-    return whole_row(output)
+    row = whole_row(output)
+    if len(row) == BESIDE:
+        bare.append(output)
+    return row
 
 
 def _told(error: Exception) -> str:
@@ -215,9 +235,16 @@ def compared(first: list[Floats], second: list[Floats], count: int) -> tuple[Flo
     if first[0].ndim == 2:  # many runs at a time are numbers alone
         return table(first, second, count)
     first, second = first[:count], second[:count]
-    numbers = table([row[:-BESIDE] for row in first], [row[:-BESIDE] for row in second], count)
-    one, other = (np.hstack(part) for part in zip(numbers, changing(first, second)))
+    numbers, told = (table(_of(first, errors), _of(second, errors), count) for errors in (False, True))
+    one, other = (np.hstack(part) for part in zip(numbers, changing(first, second), told))
+    if not one.shape[1]:
+        return np.zeros((len(one), 1)), np.zeros((len(other), 1))
     return one, other
+
+
+def _of(rows: list[Floats], errors: bool) -> list[Floats]:
+    """The numbers of outputs, or those of errors; of other runs none."""
+    return [row[:-BESIDE] if is_error(row) is errors else row[:0] for row in rows]
 
 
 def table(first: list[Floats], second: list[Floats], count: int) -> tuple[Floats, Floats]:

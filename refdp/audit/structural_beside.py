@@ -6,6 +6,7 @@ as the rest.
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import io
 import types
@@ -50,7 +51,7 @@ def _further(thing: Any) -> Iterator[tuple[str, Any]]:
             yield ".fill_value", thing.fill_value
     elif is_dataclass(thing):
         known = frozenset(field.name for field in fields(thing))
-    elif isinstance(thing, Mapping | list | tuple | set | frozenset | np.ndarray):
+    elif isinstance(thing, WITH_MORE):
         known = frozenset()
     else:
         return
@@ -60,6 +61,9 @@ def _further(thing: Any) -> Iterator[tuple[str, Any]]:
             yield place, part
 
 
+WITH_MORE = (Mapping, list, tuple, set, frozenset, np.ndarray, complex, np.complexfloating, Decimal, np.datetime64,
+             np.timedelta64, property, classmethod, staticmethod)  # fmt: skip
+"""Read by what their own class says, so that attributes follow."""
 OF_MASKED = frozenset({"_mask", "_data", "_fill_value", "_hardmask", "_sharedmask", "_isfield", "_baseclass"})
 """Attributes of a masked array by which numpy keeps what is read by other names."""
 
@@ -130,9 +134,11 @@ def of_code(thing: Any) -> Iterator[tuple[str, Any]]:
 
 
 def wrapped(thing: property | classmethod[Any, Any, Any] | staticmethod[Any, Any]) -> Iterator[tuple[str, Any]]:
-    """The functions in what stands for one in a class."""
+    """The functions in what stands for one in a class, and what else a property keeps, whatever its class says."""
     if isinstance(thing, property):
-        yield from ((".fget", thing.fget), (".fset", thing.fset), (".fdel", thing.fdel))
+        for name in ("fget", "fset", "fdel", "__doc__", "__name__"):  # the last one since Python 3.13
+            with contextlib.suppress(AttributeError):
+                yield f".{name}", vars(property)[name].__get__(thing) if name in vars(property) else None
     else:
         yield ".__func__", thing.__func__
 
@@ -176,7 +182,8 @@ EMPTY = {"_id": "object", "_references": "BlockValuesRefs", "_is_copy": "Referen
 
 def is_frame(thing: Any) -> bool:
     """Whether it is a table, a column or an index of pandas."""
-    return any(one.__name__ in FRAMES and one.__module__.split(".")[0] == "pandas" for one in type(thing).__mro__)
+    named = (one for one in type(thing).__mro__ if one.__name__ in FRAMES and one.__module__.split(".")[0] == "pandas")
+    return any(map(has_its_name, named))
 
 
 def frame_parts(thing: Any) -> Iterator[tuple[str, Any]]:

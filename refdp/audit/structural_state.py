@@ -11,6 +11,7 @@ import json
 import math
 import pickletools
 import random
+import re
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
@@ -22,8 +23,8 @@ import numpy as np
 
 from refdp.audit import inside
 from refdp.audit.by_name import HEAP_TYPE
-from refdp.audit.hidden_memory import behind, between
-from refdp.audit.in_floats import NUMBER, left_of_long, odd_nans, of_text
+from refdp.audit.hidden_memory import behind, between, metadata
+from refdp.audit.in_floats import BYTES, NUMBER, in_floats, left_of_long, odd_nans, of_text
 from refdp.audit.inside import foreign, reduced
 from refdp.audit.padding import odd_truths
 from refdp.audit.reading import Leaf, Reading
@@ -44,6 +45,8 @@ from refdp.audit.structural_beside import (
 )
 
 PLAIN_KEYS = frozenset({str, bytes, int, float, bool, type(None)})
+BEYOND = 2**1023
+"""Larger whole numbers are read in parts, as no float is near them."""
 MOST_DIGITS = 4_000
 """Longer keys have no text of their own in a path."""
 MOST_LEAVES = 100_000
@@ -108,8 +111,10 @@ def _of_one(thing: Any, path: str, depth: int, above: frozenset[int], reading: R
         return
     reading.note(thing, path, within=within)
     parts: Iterable[tuple[str, Any]] = _attached(thing)
-    if _is_whole(thing):
-        yield path, int(thing)
+    if _is_whole(thing) and abs(whole := int(thing)) < BEYOND:
+        yield path, whole
+    elif _is_whole(thing):
+        yield from ((f"{path}.parts[{place}]", one) for place, one in enumerate(in_floats(whole)))
     elif isinstance(thing, (float, np.floating)):
         yield path, float(thing)
         if isinstance(thing, np.longdouble) and thing != float(thing):
@@ -123,7 +128,7 @@ def _of_one(thing: Any, path: str, depth: int, above: frozenset[int], reading: R
         yield from _binary(bytes(thing), path, depth, above, reading)
     elif thing is None or isinstance(thing, OPAQUE) or _is_function(thing):
         yield path, type(thing).__name__
-        parts = of_code(thing)
+        parts = (*of_code(thing), *parts)
         if isinstance(thing, types.FunctionType) and id(thing.__globals__) not in reading.modules:
             reading.modules[id(thing.__globals__)] = thing.__globals__
             parts = (*parts, *inside.own_globals("", thing))
@@ -137,6 +142,8 @@ def _of_one(thing: Any, path: str, depth: int, above: frozenset[int], reading: R
             reading.left[path] = "bytes between its fields"
         if isinstance(thing, np.ndarray | np.void) and not within and (odd := odd_truths(thing)).size:
             parts = (*parts, (".bytes", odd.tolist()))
+        if isinstance(thing, np.ndarray | np.generic | np.dtype) and not within:
+            parts = (*parts, *metadata(thing if isinstance(thing, np.dtype) else thing.dtype))
         if is_frame(thing):
             reading.form.append(frame_kinds(thing))
         if not parts and depth < DEEPEST:  # that it is there, and of what shape, is read from outside, too
@@ -151,6 +158,10 @@ def _of_one(thing: Any, path: str, depth: int, above: frozenset[int], reading: R
         if depth >= DEEPEST:
             reading.left[path] = f"it is {DEEPEST} levels deep"
             return
+        if isinstance(thing, dict | Mapping) and name[:5] != "[key " and NUMBER.search(name):
+            reading.note_key(name, path)
+        elif path in reading.blank:
+            reading.blank[path + name] = reading.blank[path] + name
         yield from _walk(part, path + name, depth + 1, among, reading, array)
 
 
@@ -164,9 +175,8 @@ def _is_function(thing: Any) -> bool:
 
 
 def _attached(thing: Any) -> Iterator[tuple[str, Any]]:
-    """Attributes of a number or text of a class of its own."""
-    kind = type(thing)
-    if kind.__flags__ & HEAP_TYPE and isinstance(thing, int | float | str | bytes | bytearray):
+    """Attributes of a number, a text or a function of a class of its own."""
+    if type(thing).__flags__ & HEAP_TYPE and not isinstance(thing, type | types.ModuleType):
         yield from inside.attributes("", thing)
         yield from own_class(thing)
 
@@ -203,11 +213,20 @@ def _parts(thing: Any) -> Iterator[tuple[str, Any]]:
     elif isinstance(thing, property | classmethod | staticmethod):
         yield from wrapped(thing)
     elif is_dataclass(thing):
-        yield from ((f".{field.name}", getattr(thing, field.name)) for field in fields(thing)
-                    if hasattr(thing, field.name))  # fmt: skip
+        yield from _fields(thing)
         yield from _in_c(thing)
     else:
         yield from ((f".{name}", part) for name, part in attributes(thing).items())
+
+
+def _fields(thing: Any) -> Iterator[tuple[str, Any]]:
+    """Of a dataclass: what it keeps under the name of a field, and what it answers where that is something else."""
+    held = dict(inside.attributes("", thing))
+    for place in (f".{field.name}" for field in fields(thing)):
+        if place in held:
+            yield place, held[place]
+        if hasattr(thing, place[1:]) and (told := getattr(thing, place[1:])) is not held.get(place, ...):
+            yield place + (" (answered)" if place in held else ""), told
 
 
 def _in_c(thing: Any) -> Iterator[tuple[str, Any]]:
@@ -345,13 +364,39 @@ def _binary(data: bytes, path: str, depth: int, above: frozenset[int], reading: 
             if rest := data[_length(data) :]:
                 yield from _walk(rest, path + "<after the pickle>", depth + 1, above, reading)
             return
+    text = _decoded(data)
+    if text is not None:
+        reading.note_numbers(text, path)
+        yield from _text(text, path, depth, above, reading)
+    elif len(data) > MOST_BYTES:
+        yield path, data.hex()
+    else:
+        yield from _raw(data, path, RAW)
+
+
+def _decoded(data: bytes) -> str | None:
+    """Bytes as text, if they are one that can be printed."""
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
-        yield path, data.hex()
-    else:
-        reading.note_numbers(text, path)
-        yield from _text(text, path, depth, above, reading)
+        return None
+    return text if all(one.isprintable() or one.isspace() for one in text) else None
+
+
+MOST_BYTES = 4_096
+"""Longer bytes that are no text are compared as a whole."""
+RAW = ("<f8", "<f4", "<i4")
+
+
+def _raw(data: bytes, path: str, types_of: Iterable[str]) -> Leaves:
+    """Bytes in groups as whole numbers, and as numbers of these types where they fit."""
+    for place in range(0, len(data), BYTES):
+        yield f"{path}<bytes>[{place // BYTES}]", int.from_bytes(data[place : place + BYTES], "little")
+    yield f"{path}<length>", len(data)
+    for kind in types_of:
+        if len(data) % np.dtype(kind).itemsize == 0:
+            for place, one in enumerate(np.frombuffer(data, dtype=kind).tolist()):
+                yield f"{path}<{kind[1:]}>[{place}]", one
 
 
 def _length(data: bytes) -> int:
@@ -392,13 +437,33 @@ def _are_floats(data: bytes | bytearray) -> bool:
     return len(data) > 0 and len(data) % 8 == 0
 
 
+NUMERIC = re.compile(r"[<>=|]?([fiu][248]|[iu]1)|float(16|32)|u?int(8|16|32|64)|half|single")
+
+
+def _named_types(data: bytes) -> list[np.dtype[Any]]:
+    """Types of numbers besides float64 that a pickle names, the other order of bytes too where it names that."""
+    texts = {argument for _, argument, _ in pickletools.genops(data) if isinstance(argument, str)}
+    named = {np.dtype(one) for one in texts if NUMERIC.fullmatch(one)} | (
+        {np.dtype(np.float64)} if {">"} & texts else set()
+    )
+    turned = {one.newbyteorder() for one in named} if {">"} & texts else set()
+    return sorted((named | turned) - {np.dtype(np.float64)}, key=str)
+
+
 def _constants(data: bytes) -> list[Any] | None:
-    """The constants that a pickle pushes, in order, read without executing it; array buffers as float64 if they fit."""
+    """The constants that a pickle pushes, in order, read without executing it.
+
+    Array buffers as float64 if they fit, and as all types of other numbers that the pickle names.
+    """
     found: list[Any] = []
     try:
+        kinds = _named_types(data)
         for opcode, argument, _ in pickletools.genops(data):
             if isinstance(argument, bytes | bytearray) and _are_floats(argument):
                 found.append(np.frombuffer(argument, dtype=np.float64))
+                found += [np.frombuffer(argument, dtype=kind) for kind in kinds if len(argument) % kind.itemsize == 0]
+            elif isinstance(argument, bytes | bytearray) and any(len(argument) % one.itemsize == 0 for one in kinds):
+                found += [np.frombuffer(argument, dtype=kind) for kind in kinds if len(argument) % kind.itemsize == 0]
             elif isinstance(argument, (int, float)) and opcode.name.startswith(PUSHED):
                 found.append(argument)
     except (ValueError, UnicodeDecodeError):

@@ -155,7 +155,7 @@ def test_the_least_epsilon_that_would_have_shown(runs: int, claimed: float, delt
     """Clopper and Pearson's ends from beta quantiles, with an eighth of the error each."""
     error = (1 - confidence) / 4 / 2
     likelier = math.trunc(runs / 2 - 1.65 * math.sqrt(runs) / 2)
-    due = "no violation of an event that half of one side's runs hit: too few runs"
+    due = f"no violation of an event that half of one side's runs hit, {blackbox_rows.SEARCHED}: too few runs"
     for step in range(1, 60):
         epsilon = claimed + 0.05 * 1.15**step
         expected = runs / 2 * math.exp(-epsilon)
@@ -163,9 +163,9 @@ def test_the_least_epsilon_that_would_have_shown(runs: int, claimed: float, delt
         low = (scipy.stats.beta.ppf(error, likelier, runs - likelier + 1) if likelier else 0.0) - delta
         high = scipy.stats.beta.ppf(1 - error, other + 1, runs - other) if other < runs else 1.0
         if low > 0 and math.log(low / high) > claimed:
-            due = f"epsilon {epsilon:.3g} (95%), by an event that half of one side's runs hit"
+            due = f"epsilon {epsilon:.3g} (95%), by an event that half of one side's runs hit, {blackbox_rows.SEARCHED}"
             break
-    bound: Any = SimpleNamespace(claimed=claimed, tested=runs, confidence=confidence, delta=delta)
+    bound: Any = SimpleNamespace(claimed=claimed, last=runs, pairs=1, confidence=confidence, delta=delta)
     assert blackbox_rows.power(bound) == due
-    for change in ({"claimed": None}, {"tested": 0}, {"claimed": math.inf}):
+    for change in ({"claimed": None}, {"last": 0}, {"claimed": math.inf}):
         assert blackbox_rows.power(SimpleNamespace(**{**vars(bound), **change})) == ""  # type: ignore[arg-type]

@@ -6,11 +6,13 @@ import math
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 from scipy import stats
 
-from refdp.audit.blackbox import Bound
-from refdp.audit.blackbox_rows import Looked, by_last_bits, coverage, power
+from refdp.audit.blackbox import Bound, bound_from
+from refdp.audit.blackbox_rows import SEARCHED, Looked, by_last_bits, coverage, power
+from refdp.audit.runs import InProcess, InputPair, Vectorised
 from refdp.audit.verdicts import SUBJECTS, Row, Verdict
 
 HOLDING = Bound(0.25, 0.99, 0.0, 1.0, "output 0 >= 1", "", "first", "betting", (30, 20), 50, 2100, 0, 1.0)
@@ -93,16 +95,16 @@ def by_hand(claimed: float, delta: float, confidence: float, tested: int) -> flo
 @pytest.mark.parametrize("tested", [1, 2, 5, 20, 100, 5000])
 @pytest.mark.parametrize(("claimed", "delta", "confidence"), [(1.0, 0.0, 0.99), (0.1, 0.01, 0.9), (3.0, 0.0, 1 - 1e-6)])
 def test_the_power_that_is_stated(claimed: float, delta: float, confidence: float, tested: int) -> None:
-    bound = replace(HOLDING, claimed=claimed, delta=delta, confidence=confidence, tested=tested)
+    bound = replace(HOLDING, claimed=claimed, delta=delta, confidence=confidence, last=tested)
     expected = by_hand(claimed, delta, confidence, tested)
-    words = "no violation of an event that half of one side's runs hit: too few runs"
+    words = f"no violation of an event that half of one side's runs hit, {SEARCHED}: too few runs"
     if expected is not None:
-        words = f"epsilon {expected:.3g} (95%), by an event that half of one side's runs hit"
+        words = f"epsilon {expected:.3g} (95%), by an event that half of one side's runs hit, {SEARCHED}"
     assert power(bound) == words
 
 
 def test_no_power_is_stated_without_a_claim_or_a_test() -> None:
-    for bound in (replace(HOLDING, claimed=None), replace(HOLDING, claimed=math.inf), replace(HOLDING, tested=0)):
+    for bound in (replace(HOLDING, claimed=None), replace(HOLDING, claimed=math.inf), replace(HOLDING, last=0)):
         assert power(bound) == ""
 
 
@@ -110,3 +112,30 @@ def test_one_output_is_nothing_examined_and_a_violation_stays_one() -> None:
     row = table(replace(HOLDING, still=True))["composition"]
     assert (row.verdict, row.decides) == (Verdict.NOT_EXAMINED, True) and "nothing was compared" in row.reason
     assert table(replace(BROKEN, still=True))["composition"].verdict is Verdict.VIOLATION
+
+
+def test_a_score_says_that_nothing_else_was_looked_at() -> None:
+    rows = table(HOLDING, (), Looked((3,), 0, True, score="m:s"))
+    assert (rows["published object"].verdict, rows["published object"].decides) == (Verdict.NOT_EXAMINED, True)
+    assert "the score m:s of each output was looked at, nothing else" in rows["published object"].reason
+    assert rows["composition"].reason.endswith("the score m:s alone")
+
+
+def test_events_about_digits_are_of_floating_point() -> None:
+    for event in (
+        "decimals of output 0 >= 7",
+        "significant digits of output 1 <= 3",
+        "denominator of output 0 == 3000",
+    ):
+        assert by_last_bits(replace(BROKEN, event=event))
+
+
+def test_power_is_that_of_the_last_look_and_of_all_pairs() -> None:
+    """Where nothing is found, all looks have the same bound, and the first one is kept."""
+    pair = InputPair(np.ones((2, 1)), np.ones((1, 1)))
+    coin = Vectorised(lambda records, count, generator: generator.integers(0, 2, (count, 1)))
+    bound = bound_from([InProcess(coin, pair, n) for n in (1, 2)], 0.0, claimed=1.0, confidence=0.99, samples=8_000)
+    assert bound.lower == 0 and (bound.tested, bound.last, bound.pairs) == (750, 4_000, 2)
+    alone = replace(bound, last=bound.tested), replace(bound, pairs=1)
+    told, early, one = (float(power(each).split()[1]) for each in (bound, *alone))
+    assert one <= told < early

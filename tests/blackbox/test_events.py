@@ -28,7 +28,10 @@ def test_coordinates_and_differences_of_outputs() -> None:
     ]
     assert Difference(0, 2)(ROWS).tolist() == [3.5, -7.25, -6.0, INF]
     assert Difference(0, 1)(ROWS).tolist() == [0.0, -INF, INF, 0.0]
-    assert [Coordinate(2).words, Coordinate(2, counts=True).words] == ["output 2", "number of outputs (0: an error)"]
+    assert [Coordinate(2).words, Coordinate(2, counts=True).words] == [
+        "output 2",
+        "number of outputs (0: an error, or nothing with numbers)",
+    ]
     assert Difference(3, 1).words == "output 3 - output 1" and WholeRow().words == "the whole output"
     assert LowestBit(2).words == "log2 of the lowest set bit of output 2"
 
@@ -129,17 +132,17 @@ def test_statistics_that_are_tried() -> None:
         words = [one.words for one in events_statistics.learn(first, second)]
         plain = min(columns, 24)
         pairs = columns * (columns - 1) // 2 if columns <= 6 else 0
-        assert words[0].startswith("output ") and len(words) == 3 * plain + 2 * pairs + (columns > 1)
+        assert words[0].startswith("output ") and len(words) == 6 * plain + 3 * pairs + (columns > 1)
         assert sum(word.startswith("log2") for word in words) == plain
         if columns < 3:
-            assert len(events_statistics.learn(first, second, low_bits=False)) == len(words) - plain
-            assert len(events_statistics.learn(first[:, :1], second[:, :1])) == 3
+            assert len(events_statistics.learn(first, second, low_bits=False)) == len(words) - 4 * plain
+            assert len(events_statistics.learn(first[:, :1], second[:, :1])) == 6
         assert words[plain : plain + pairs] == [f"output {i} - output {j}" for i in range(columns)
                                                for j in range(i + 1, columns) if pairs]  # fmt: skip
     first[:, -1], second[:, -1] = 25, 25
     first[3, 5:], first[3, -1] = NAN, 5
     told = [one.words for one in events_statistics.learn(first, second)]
-    assert told[0] == "number of outputs (0: an error)" and "output 25" not in told
+    assert told[0] == "number of outputs (0: an error, or nothing with numbers)" and "output 25" not in told
     assert events_statistics._finite(np.array([[NAN, INF, -INF, 1e13, -1e13, 7.0]])).tolist() == [
         [0, 1e12, -1e12, 1e12, -1e12, 7]
     ]

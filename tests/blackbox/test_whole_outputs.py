@@ -10,6 +10,7 @@ import json
 import math
 import pickle
 import re
+import struct
 import threading
 import types
 import warnings
@@ -608,7 +609,7 @@ def test_columns_that_never_change_are_left_out() -> None:
     assert source.upto(12)[0].shape == (12, 1) and source.unread == ()
 
 
-def test_which_error_it_was_stands_beside_no_numbers() -> None:
+def test_which_error_it_was_stands_beside_its_numbers() -> None:
     def row(error: Exception) -> Any:
         return row_of_error(error).tolist()
 
@@ -622,10 +623,10 @@ def test_which_error_it_was_stands_beside_no_numbers() -> None:
     many = [*others, noted, caused, attached, *long, *(ExceptionGroup("a", [ValueError(n)]) for n in (1, 2))]
     assert str(long[0]) == str(long[1]) and len({tuple(row(one)) for one in (ValueError("a"), *many)}) == 11
     attached.more = threading.Lock()  # type: ignore[attr-defined]
-    assert row(attached)[2] == 1 and outputs.unread_of_error(attached) == (
+    assert row(attached)[-1] == 1 and outputs.unread_of_error(attached) == (
         "the error: [0]['.more']: nothing shows what is in a lock",
     )
-    assert row(ValueError("a 1"))[1] == row(ValueError("a 2"))[1] and row(ValueError("a 1")) != row(ValueError("a 2"))
+    assert row(ValueError("a 1"))[-3] == row(ValueError("a 2"))[-3] and row(ValueError("a 1")) != row(ValueError("a 2"))
     assert row(ValueError(f"{object()!r}")) == row(ValueError(f"{[object()][0]!r}"))
 
 
@@ -676,3 +677,125 @@ def test_not_a_number_is_the_same_on_both_sides(nan: Any) -> None:
     pair = np.ones((3, 1)), np.ones((2, 1))
     assert structural.inspect(function, pair, 1, calls=300, order=False) == []
     assert [one.where for one in structural.inspect(told, pair, 1, calls=300, order=False)] == ["['deviation']"]
+
+
+# --- Beside noise in the same place -----------------------------------------------------------------------------------
+
+
+class Money(Decimal):
+    pass
+
+
+class Short(np.float32):
+    pass
+
+
+class Plane(complex):
+    pass
+
+
+class Held(bytearray):
+    pass
+
+
+class Described(property):
+    pass
+
+
+@dataclass
+class Answering:
+    value: float
+    other: float
+
+
+Answering.other = property(  # type: ignore[assignment, method-assign]
+    lambda one: 0.0, lambda one, value: vars(one).update(other=value)
+)
+
+
+class Silent:
+    def __init__(self, rows: int) -> None:
+        self.rows = rows
+
+    def __repr__(self) -> str:
+        return "Silent"
+
+
+def with_rows(thing: Any, rows: int) -> Any:
+    thing.rows = rows
+    return thing
+
+
+def on_bytes(noise: float, rows: int) -> Any:
+    array = np.frombuffer(with_rows(Held(8), rows), dtype=float)
+    array[0] = noise
+    return array
+
+
+def of_capsule(noise: float, rows: int, name: str) -> Any:
+    whole = np.array([noise])
+    return np.asarray(type(name, (), {"__array_interface__": whole.__array_interface__, "base": None, "whole": whole,
+                                      "rows": rows})())  # fmt: skip
+
+
+def numpys(noise: float, rows: int) -> Any:
+    return with_rows(type("float64", (np.float64,), {"__module__": "numpy"})(noise), rows)
+
+
+def complaint(noise: float, rows: int) -> Any:
+    if noise > 0:
+        raise ValueError(f"row {noise:.3f} of {rows}")
+    return noise
+
+
+BESIDE_NOISE: dict[str, Callable[[float, int], Any]] = {
+    "decimal": lambda noise, rows: {"a": with_rows(Money(noise), rows)},
+    "float32": lambda noise, rows: [with_rows(Short(noise), rows)],
+    "complex": lambda noise, rows: {"a": with_rows(Plane(noise), rows)},
+    "numpy by name": numpys,
+    "bytes behind": on_bytes,
+    "no capsule": lambda noise, rows: of_capsule(noise, rows, "PyCapsule"),
+    "not by hand": lambda noise, rows: of_capsule(noise, rows, "DummyArray"),
+    "metadata": lambda noise, rows: np.array([noise], np.dtype("f8", metadata={"a": Silent(rows)})),
+    "property": lambda noise, rows: [noise, Described(None, None, None, f"n{rows}")],
+    "field": lambda noise, rows: Answering(noise, rows),
+    "key": lambda noise, rows: {(noise, float(rows)): 1},
+    "pickled float32": lambda noise, rows: pickle.dumps(np.array([noise, rows], dtype="f4")),
+    "bytes": lambda noise, rows: struct.pack("dd", noise, rows),
+    "bytes of float32": lambda noise, rows: [noise, np.array([noise, rows], dtype="f4").tobytes()],
+    "error": complaint,
+    "nothing": lambda noise, rows: None if rows == 2 else noise,
+    "words": lambda noise, rows: "too few" if rows == 2 else {"a": noise},
+    "quotient": lambda noise, rows: [math.exp(20 * noise), math.exp(20 * noise) * rows],
+    "decimals": lambda noise, rows: round(noise, 6 + rows % 2),
+    "digits": lambda noise, rows: float(f"{noise:.{8 + rows}g}"),
+    "grid": lambda noise, rows: round(noise * 1000 * (rows + 5)) / (1000 * (rows + 5)),
+}
+
+
+@pytest.mark.parametrize("leak", list(BESIDE_NOISE))
+def test_an_exact_count_beside_noise_is_found(leak: str) -> None:
+    """Noise that hides the count, and the count in a place that is easily passed over."""
+
+    def function(records: Any, seed: int) -> Any:
+        return BESIDE_NOISE[leak](float(np.random.default_rng(seed).laplace(0, 10)), len(records))
+
+    bound = bound_of(function)
+    assert bound.refuted and bound.lower > 1.5
+
+
+@pytest.mark.parametrize("digits", [lambda z: z, lambda z: round(z, 6), lambda z: float(f"{z:.8g}"),
+                                    lambda z: np.float32(z), lambda z: round(z * 3000) / 3000])  # fmt: skip
+def test_public_rounding_is_not_accused(digits: Callable[[float], Any]) -> None:
+    def function(records: Any, seed: int) -> Any:
+        return digits(len(records) + float(np.random.default_rng(seed).laplace(0, 1)))
+
+    assert not bound_of(function).refuted
+
+
+def test_whole_numbers_beyond_floats_are_read_in_parts() -> None:
+    """By structural checks and by files of runs as well."""
+    found = leaves({"a": 10**5000, "b": -(2**1023)})
+    assert all(type(one) is float for one in found.values()) and len(found) > 20
+    assert leaves([2**1023 - 1]) == {"[0]": 2**1023 - 1}
+    assert leaves([10**5000]) != leaves([10**5000 + 1]) and one_row([10**5000, 1.0])[0] == np.inf

@@ -31,6 +31,7 @@ from refdp.audit.package.stages import (
     structure,
 )
 from refdp.audit.replay import finite_or_name
+from refdp.audit.runs import NothingToCompare
 from refdp.audit.verdicts import SUBJECTS, Row, Verdict
 from refdp.documents import parsed
 from refdp.errors import InvalidParameter
@@ -103,24 +104,39 @@ def _examined(
     tried = tuple(pair.words for pair in pairs)
     try:
         ranked(subject)
-    except Fails as error:
-        nothing = tuple(Row(what, Verdict.NOT_EXAMINED, str(error)) for what in SUBJECTS)
-        return Examined(entry, location, tried, nothing, {"error": str(error)}, ())
+    except (Fails, SystemExit) as error:
+        nothing = tuple(_left(what, _words(error)) for what in SUBJECTS)
+        return Examined(entry, location, tried, nothing, {"error": _words(error)}, ())
     figures: dict[str, Any] = {}
     replayed: list[Row] = []
     found: list[dict[str, Any]] = []
-    calls, bound = 0, None
-    if "replay" in stages:
-        replayed, figures["replay"] = replay(subject)
-    if "structural" in stages:
-        found, calls = structure(subject)
-        figures["structural"] = {"findings": len(found), "calls": calls}
-    if "black box" in stages:
-        bound = black_box(subject, curves)
-        figures["black box"] = _figures(bound)
+    calls, bound, ended = 0, None, ""
+    try:
+        if "replay" in stages:
+            replayed, figures["replay"] = replay(subject)
+        if "structural" in stages:
+            found, calls = structure(subject)
+            figures["structural"] = {"findings": len(found), "calls": calls}
+        if "black box" in stages:
+            bound = black_box(subject, curves)
+            figures["black box"] = _figures(bound)
+    except (NothingToCompare, SystemExit) as error:
+        ended = _words(error)
+        figures["error"] = ended
     rows = merged(("replay", replayed), ("black box", outside_rows(subject, bound, found, calls)))
+    if ended:
+        rows = tuple(row if row.verdict is Verdict.VIOLATION else _left(row.what, ended) for row in rows)
     figures["seconds"] = round(time.perf_counter() - start, 2)
     return Examined(entry, location, tried, rows, figures, tuple(once(subject.findings)), subject.svg)
+
+
+def _words(error: BaseException) -> str:
+    """Why an entry point could not be examined to the end."""
+    return f"it ended the program with status {error.code}" if isinstance(error, SystemExit) else str(error)
+
+
+def _left(what: str, why: str) -> Row:
+    return Row(what, Verdict.NOT_EXAMINED, why)
 
 
 def _figures(bound: Bound | None) -> dict[str, Any]:

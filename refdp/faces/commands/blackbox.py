@@ -72,6 +72,11 @@ class Given:
     html: Path | None
     as_json: bool
 
+    @property
+    def told(self) -> str:
+        """What is audited, in words."""
+        return f"the score {self.score} of {self.name}" if self.score else self.name
+
     def command(self) -> str:
         """The command that gives the same finding."""
         words = ["refdp", "audit", "--callable", self.name, "--epsilon", repr(self.epsilon)]
@@ -107,16 +112,17 @@ def audit_callable(given: Given) -> int:
             normal = _as_gaussian(given, pair)
     except SystemExit as error:  # its status would pass for a finding
         raise InvalidParameter(f"--callable {given.name!r}: it ended the program with status {error.code}") from error
-    looked = Looked((len(pair.first), len(pair.second)), calls, given.low_bits)
+    looked = Looked((len(pair.first), len(pair.second)), calls, given.low_bits, score=given.score)
     rows = coverage(bound, findings, looked)
     more: dict[str, Any] = {} if normal is None else {"gaussian": normal.to_dict()}
+    more |= {"score": given.score} if given.score else {}
     if searched is not None:
         told = searched.words()
         rows = tuple(
             replace(row, reason=f"{row.reason}; {told}") if row.what == "record counts" else row for row in rows
         )
         more |= {"pair": {"first": pair.first.tolist(), "second": pair.second.tolist()}, "pairs_tried": searched.tried}
-    page_text = shown(given.name, bound, findings, calls, rows)
+    page_text = shown(given.told, bound, findings, calls, rows)
     if normal is not None:
         under = f"as Gaussian: mu >= {normal.mu:.4g}, epsilon >= {normal.epsilon:.4g}, only if {normal.assumption}"
         page_text = Group(page_text, Text(under))
@@ -168,7 +174,7 @@ def audited(given: Given, pair: InputPair) -> Audited:
         return bound, findings, calls, None
     runs = campaign.upto(bound.samples)
     page = partial(
-        blackbox_page, given.name, function, bound, findings, runs, given.command(),
+        blackbox_page, given.told, function, bound, findings, runs, given.command(),
         stops=len(looks(given.samples, 1.0)), low_bits=given.low_bits,
     )  # fmt: skip
     return bound, findings, calls, page
