@@ -34,7 +34,7 @@ class Looked:
     """What was done.
 
     sizes: records on both sides. calls: runs a side of structural checks. low_bits: whether they were looked at.
-    pairs: how many pairs of data sets were tried. score: what was looked at in place of outputs, "" for all of them.
+    pairs: how many pairs of data sets were tried. score: of outputs, which is output 0 then, "" for none.
     """
 
     sizes: tuple[int, ...]
@@ -70,16 +70,12 @@ def _rows(bound: Bound, findings: Sequence[Mapping[str, Any]], looked: Looked) -
     elif bound.still:
         yield Row("composition", LEFT, f"{runs} gave one output a pair: nothing was compared that could differ")
     else:
-        together = f"the score {looked.score} alone" if looked.score else "all outputs together"
+        together = "all outputs together" + (f" and the score {looked.score}, output 0" if looked.score else "")
         yield Row("composition", LOOKED, f"epsilon is at least {bound.lower:.4g} in {runs}, {together}",
                   power(bound))  # fmt: skip
     for place in bound.unread:
         yield Row("published object", LEFT, f"{place}: not looked at")
-    if looked.score:
-        only = f"the score {looked.score} of each output was looked at, nothing else of it"
-        yield Row("published object", LEFT, only)
-    else:
-        yield Row("published object", LOOKED, f"{runs}: the numbers in the output, {BESIDES}")
+    yield Row("published object", LOOKED, f"{runs}: the numbers in the output, {BESIDES}")
     yield Row("both directions", LOOKED, "every event was tested on either side")
     shown = " and ".join(str(size) for size in sorted(set(looked.sizes)))
     yield Row("record counts", LOOKED, f"data sets of {shown} records; no others", "what shows on these")

@@ -49,7 +49,7 @@ FORMAT = "refdp campaign 3"
 class Job:
     """What is run: the function's name "module:function", a pair, and the seed that all randomness follows from.
 
-    score: name of a function of one output, whose number is looked at in its place; "" for the output itself.
+    score: name of a function of one output, whose number is looked at before those of the output; "" for none.
     Errors: InvalidParameter if there is no such function.
     """
 
@@ -59,12 +59,17 @@ class Job:
     score: str = ""
 
     def function(self) -> Any:
-        """The function to run, with the score of its output where one is given."""
+        """The function to run, with the score of its output before it where one is given."""
         found = to_run(self.name)
         if not self.score:
             return found
         score = to_run(self.score, "--score")
-        return lambda records, seed: score(found(records, seed))
+
+        def scored(records: Any, seed: int) -> Any:
+            output = found(records, seed)
+            return score(output), output
+
+        return scored
 
     def digest(self) -> str:
         """A name for job and pair that changes with either, and with the text of the function's module."""

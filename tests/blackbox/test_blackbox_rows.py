@@ -114,11 +114,10 @@ def test_one_output_is_nothing_examined_and_a_violation_stays_one() -> None:
     assert table(replace(BROKEN, still=True))["composition"].verdict is Verdict.VIOLATION
 
 
-def test_a_score_says_that_nothing_else_was_looked_at() -> None:
+def test_a_score_is_said_beside_outputs() -> None:
     rows = table(HOLDING, (), Looked((3,), 0, True, score="m:s"))
-    assert (rows["published object"].verdict, rows["published object"].decides) == (Verdict.NOT_EXAMINED, True)
-    assert "the score m:s of each output was looked at, nothing else" in rows["published object"].reason
-    assert rows["composition"].reason.endswith("the score m:s alone")
+    assert rows["published object"] == table(HOLDING, (), Looked((3,), 0, True))["published object"]
+    assert rows["composition"].reason.endswith("all outputs together and the score m:s, output 0")
 
 
 def test_events_about_digits_are_of_floating_point() -> None:

@@ -61,7 +61,7 @@ def test_an_example_and_a_score_will_do(tmp_path: Path, capsys: pytest.CaptureFi
     file.write_text("[[3.5, 1]]")
     status, body = audited(capsys, f"{HOME}:counted", "--example", str(file), "--epsilon", "1", "--samples", "2000",
                            "--score", f"{HOME}:first_of", "--no-low-bits")  # fmt: skip
-    assert (status, body["verdict"]) == (3, "NOT EXAMINED") and body["lower_bound"] <= 1
+    assert (status, body["verdict"]) == (0, "NOT FOUND") and body["lower_bound"] <= 1
     assert body["score"] == f"{HOME}:first_of"
 
 

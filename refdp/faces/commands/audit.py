@@ -71,7 +71,7 @@ Example = Annotated[
 ]
 Score = Annotated[
     str | None,
-    typer.Option("--score", metavar="MODULE:FUNCTION", help="Look at this number of each output of --callable."),
+    typer.Option("--score", metavar="MODULE:FUNCTION", help="Look at this number of each output of --callable, too."),
 ]
 AsGaussian = Annotated[
     bool, typer.Option("--gaussian", help="Also a bound that holds if outputs are as far apart as two Gaussians.")

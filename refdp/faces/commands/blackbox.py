@@ -75,7 +75,7 @@ class Given:
     @property
     def told(self) -> str:
         """What is audited, in words."""
-        return f"the score {self.score} of {self.name}" if self.score else self.name
+        return f"{self.name} and the score {self.score} of its output" if self.score else self.name
 
     def command(self) -> str:
         """The command that gives the same finding."""
