@@ -73,7 +73,7 @@ def report(*entries: Examined, claim: Claim = CLAIM, root: str = "", command: st
 
 
 def test_a_row_of_several_examinations() -> None:
-    """A violation in any; else the best that one that decides says; each reason of that verdict once."""
+    """A violation in any; else what one that decides left open; each reason of that verdict once, all of the first."""
 
     def one(*given: tuple[str, Verdict, str, bool]) -> Row:
         stages = [
@@ -83,7 +83,8 @@ def test_a_row_of_several_examinations() -> None:
         return {row.what: row for row in merged(*stages)}["releases"]
 
     assert one() == Row("releases", LEFT, "", "", False)
-    assert one(("a", LEFT, "x", True), ("b", LOOKED, "y", True)) == Row("releases", LOOKED, "b: y", "b power", True)
+    assert one(("a", LEFT, "x", True), ("b", LOOKED, "y", True)) == Row("releases", LEFT, "a: x", "b power", True)
+    assert one(("a", LEFT, "x", False), ("b", LOOKED, "y", True)) == Row("releases", LOOKED, "b: y", "b power", True)
     assert one(("a", LEFT, "x", True), ("b", LOOKED, "y", False)) == Row("releases", LEFT, "a: x", "b power", True)
     assert one(("a", LEFT, "x", False), ("b", LOOKED, "y", False)) == Row("releases", LOOKED, "b: y", "b power", False)
     assert one(("a", FOUND, "x", False), ("b", LOOKED, "y", True)) == Row("releases", FOUND, "a: x", "b power", True)
@@ -92,6 +93,9 @@ def test_a_row_of_several_examinations() -> None:
         "releases", LOOKED, "a: x", "a power; b power", True
     )
     assert [row.what for row in merged()] == list(SUBJECTS)
+    blurred = [Row("releases", LEFT, "x", decides=False), Row("time", LOOKED, "t")]
+    told = {row.what: row for row in merged(("a", blurred), ("b", [Row("releases", LOOKED, "y")]))}["releases"]
+    assert told == Row("releases", LOOKED, "a: x; b: y", "", True)
 
 
 def test_the_weakest_row_of_the_entries() -> None:

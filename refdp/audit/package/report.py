@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -143,21 +143,24 @@ class PackageReport:
 def merged(*stages: tuple[str, Sequence[Row]]) -> tuple[Row, ...]:
     """One row a subject of several examinations, each (name, rows).
 
-    A violation in any is one. Else what some examination looked at counts as that one says; where none that decides
-    looked, it is not examined.
+    A violation in any is one. Else what an examination that decides left open stays open, whatever another one found;
+    what does not decide counts where nothing else does. Of the first examination, if it looked, all reasons are told.
     """
     return tuple(_merged(what, stages) for what in SUBJECTS)
 
 
-def _merged(what: str, stages: Iterable[tuple[str, Sequence[Row]]]) -> Row:
+def _merged(what: str, stages: Sequence[tuple[str, Sequence[Row]]]) -> Row:
     rows = [(name, row) for name, listed in stages for row in listed if row.what == what]
     order = list(Verdict).index
-    violations: list[Verdict] = [row.verdict for _, row in rows if row.verdict is Verdict.VIOLATION]
-    deciding = [row.verdict for _, row in rows if row.decides]
-    counted = violations or [max(deciding or [row.verdict for _, row in rows], key=order, default=Verdict.NOT_EXAMINED)]
-    told = {f"{name}: {row.reason}": None for name, row in rows if row.reason and row.verdict is counted[0]}
+    deciding = [row.verdict for _, row in rows if row.decides or row.verdict is Verdict.VIOLATION]
+    open_ones = [word for word in (Verdict.VIOLATION, Verdict.NOT_EXAMINED) if word in deciding]
+    words = open_ones[:1] or deciding or [row.verdict for _, row in rows]
+    counted = max(words, key=order, default=Verdict.NOT_EXAMINED)
+    looked = [name for name, listed in stages[:1] if deciding and any(row.decides for row in listed)]
+    told = {f"{name}: {row.reason}": None for name, row in rows if row.reason
+            and (row.verdict is counted or name in looked)}  # fmt: skip
     powers = dict.fromkeys(row.power for _, row in rows if row.power and row.verdict is Verdict.NOT_FOUND)
-    return Row(what, counted[0], "; ".join(told), "; ".join(powers), bool(deciding) or bool(violations))
+    return Row(what, counted, "; ".join(told), "; ".join(powers), bool(deciding))
 
 
 def _beside(rows: Sequence[Row]) -> list[Verdict]:

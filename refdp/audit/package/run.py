@@ -118,7 +118,7 @@ def _examined(
     if "black box" in stages:
         bound = black_box(subject, curves)
         figures["black box"] = _figures(bound)
-    rows = merged(("replay", replayed), ("black box", outside_rows(subject, bound, found, calls)))
+    rows = merged(("replay", replayed), ("black box", outside_rows(subject, bound, found, calls, replayed)))
     figures["seconds"] = round(time.perf_counter() - start, 2)
     return Examined(entry, location, tried, rows, figures, tuple(once(subject.findings)), subject.svg)
 
