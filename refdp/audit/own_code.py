@@ -13,18 +13,19 @@ import sys
 import types
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from refdp.audit.by_name import HEAP_TYPE, has_its_name
 from refdp.audit.inside import PLAIN_KINDS, kept_by_name, slots_of
 from refdp.audit.kept import kept_beside
+from refdp.audit.loaded import is_installed, of_python
 
 _WRAPPERS = (property, classmethod, staticmethod, functools.cached_property, functools.partialmethod,
              functools.singledispatchmethod)  # fmt: skip
 _CODE = (types.FunctionType, types.MethodType, functools.partial, *_WRAPPERS)
 _BUILT = frozenset({"builtins", "collections", "functools", "types"})
 """Modules whose containers and wrappers are opened."""
-_INSTALLED = ("site-packages", "dist-packages")
 _MOST = 10_000
 """So many things are opened; of more, all names and modules but libraries' count as the trainer's."""
 _SPACES: list[tuple[Any, tuple[str, ...]]] = []
@@ -86,11 +87,13 @@ def _space(one: Any) -> str:
 
 
 def is_library(name: str) -> bool:
-    """Whether a module is Python's, refdp's or an installed one."""
-    if name.split(".")[0] in {*sys.stdlib_module_names, "refdp"} and name != "__main__":
+    """Whether a module is Python's, refdp's or an installed one, by where its file is."""
+    top, file = name.split(".")[0], getattr(sys.modules.get(name), "__file__", None)
+    if top == "refdp":
         return True
-    file = getattr(sys.modules.get(name), "__file__", None)
-    return isinstance(file, str) and any(part in file for part in _INSTALLED)
+    if not isinstance(file, str) or not Path(file).is_file():
+        return top in sys.stdlib_module_names and name != "__main__"
+    return is_installed(Path(file)) or of_python(Path(file))
 
 
 def _reached(waiting: Iterable[Any], module: str) -> Iterator[Any]:
