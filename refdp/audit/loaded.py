@@ -72,6 +72,7 @@ def is_installed(file: Path) -> bool:
     return any(part in INSTALLED for part in file.parts)
 
 
+@cache
 def of_python(file: Path) -> bool:
     """Whether a file is Python's own, whatever the name of the module."""
     return not is_installed(file) and any(file.resolve().is_relative_to(home) for home in _homes())
@@ -87,7 +88,7 @@ def _now(key: str, told: str) -> str:
     """What would be told of it by this process."""
     if key == "python":
         return platform.python_version()
-    file = _where(key)
+    file = where(key)
     if _is_text(told):
         return _of_file(Path(told[DIGITS + 1 :]) if file is None else file)
     return _version(key) if file in (None, NOWHERE) or is_installed(file) else ""
@@ -107,7 +108,7 @@ def _of_file(file: Path) -> str:
     return f"{hashlib.sha256(file.read_bytes()).hexdigest()} {file}" if file.is_file() else ""
 
 
-def _where(name: str) -> Path | None:
+def where(name: str) -> Path | None:
     """The file of a module, or where one would be loaded from; None where none is found. Nothing is imported."""
     if name in sys.modules:
         return _file(sys.modules[name]) or NOWHERE
