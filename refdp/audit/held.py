@@ -24,7 +24,7 @@ import numpy as np
 
 from refdp.audit.by_name import has_its_name
 from refdp.audit.inside import PLAIN_KINDS, attributes, kept_by_name, registered_with, slots_of
-from refdp.audit.kept import kept_beside
+from refdp.audit.kept import CACHED, kept_beside
 from refdp.audit.observer import View
 from refdp.audit.own_code import named_in
 
@@ -62,8 +62,8 @@ class _Held(View):
             yield from super()._reduced(place, thing)
 
     def _cache(self, place: str, thing: Any) -> None:
-        self.add(f"{place}.cache_info()", f"{thing.cache_info()} {thing.cache_parameters()}")
-        if thing.cache_info().currsize:
+        self.add(f"{place}.cache_info()", f"{CACHED.cache_info(thing)} {thing.cache_parameters()}")
+        if CACHED.cache_info(thing).currsize:
             self.look(f"{place} cached", list(_cached(thing)))
 
 
@@ -154,7 +154,7 @@ def _look(found: _Held, place: str, value: Any, module: str) -> None:
                 _in_parts(found, place, value, module)
         elif issubclass(kind, weakref.WeakKeyDictionary | weakref.WeakValueDictionary):
             found.look(place, [tuple(pair) for pair in value.items()])
-        elif hasattr(kind, "cache_info"):
+        elif issubclass(kind, CACHED):
             found._cache(place, value)
             for name, one in kept_by_name(value).items():
                 if name not in _OF_WRAPPERS or name == "__wrapped__":

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import types
 from typing import Any
 
 import numpy as np
 
+from refdp.audit.by_name import HEAP_TYPE, has_its_name
 from refdp.audit.padding import shown
 
 
@@ -16,12 +18,25 @@ def behind(array: np.ndarray) -> Any:
     some fields of an array of records.
     """
     base: Any = array.base
-    while type(base).__name__ == "DummyArray":  # numpy's own, around an array whose strides were set by hand
+    while type(base).__name__ == "DummyArray" and has_its_name(type(base)):  # numpy's, where strides were set by hand
         base = base.base
-    if base is None or type(base).__name__ == "PyCapsule":  # nothing of Python's
-        return None
+    if base is None or (type(base).__name__ == "PyCapsule" and not type(base).__flags__ & HEAP_TYPE):
+        return None  # nothing of Python's
+    if (owner := _of_python(base)) is not None:
+        return owner
     whole = array.flags.c_contiguous or array.flags.f_contiguous
     return None if whole and _size(base) == array.nbytes and shown(array.dtype).all() else base
+
+
+def _of_python(base: Any) -> Any:
+    """What memory belongs to, if that is of a class which Python made: its attributes are no memory."""
+    while type(base) is memoryview:
+        base = base.obj
+    kind = type(base)
+    made = vars(kind).get("__new__")  # of its own where another language made the class, which no class of Python's has
+    if isinstance(made, types.BuiltinFunctionType) and made.__self__ is kind and made.__name__ == "__new__":
+        return None
+    return base if kind.__flags__ & HEAP_TYPE else None
 
 
 def between(records: np.ndarray | np.void) -> bool:
