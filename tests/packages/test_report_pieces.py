@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -60,6 +61,10 @@ def rows(**verdicts: Verdict) -> tuple[Row, ...]:
 def examined(name: str, *findings: Finding, seconds: Any = 3.0, **verdicts: Verdict) -> Examined:
     figures = {} if seconds is None else {"seconds": seconds}
     return Examined(entry(name), Location("p", 1, "", ""), ("pair",), rows(**verdicts), figures, findings, "svg")
+
+
+def of_claim(one: Examined, claim: Claim) -> Examined:
+    return replace(one, entry=replace(one.entry, claim=claim))
 
 
 def report(*entries: Examined, claim: Claim = CLAIM, root: str = "", command: str = "") -> PackageReport:
@@ -146,8 +151,20 @@ def test_the_verdict_in_a_sentence() -> None:
         report(examined("a")).sentence
         == "Nothing was found against package 2 and its claim of epsilon 2 at 1 entry points. That is no proof."
     )
+    weak = replace(CLAIM, epsilon=40.0, delta=0.25)
+    others = [of_claim(examined(name), claim) for name, claim in (("a", weak), ("b", CLAIM), ("c", weak))]
+    assert report(*others).sentence == (
+        "Nothing was found against package 2 and its claims of single entry points (epsilon 40, delta 0.25 of a, c; "
+        "epsilon 2 of b; [claim] is epsilon 2) at 3 entry points. That is no proof."
+    )
+    left = report(replace(others[0], coverage=rows(releases=LEFT))).sentence
+    assert "(epsilon 40, delta 0.25 of a; [claim] is epsilon 2) depends on was not examined." in left
+    changes: tuple[dict[str, Any], ...] = ({"relation": Relation.REPLACE_ONE}, {"statement": "other"})
+    for changed in changes:
+        one = of_claim(others[1], replace(CLAIM, **changed))
+        assert ("replace-one neighbours" if "relation" in changed else "another statement") in report(one).sentence
     claim = Claim("said", "there", "one record", Relation.ADD_REMOVE, 2.0, 0.5)
-    assert "epsilon 2, delta 0.5 at 1" in report(examined("a"), claim=claim).sentence
+    assert "epsilon 2, delta 0.5 at 1" in report(of_claim(examined("a"), claim), claim=claim).sentence
 
 
 # --- Findings ---------------------------------------------------------------------------------------------------------

@@ -104,8 +104,7 @@ class PackageReport:
     def sentence(self) -> str:
         """The verdict in a sentence."""
         name = f"{self.scope.package} {self.version}"
-        claim = self.scope.claim
-        said = f"its claim of epsilon {claim.epsilon:g}" + (f", delta {claim.delta:g}" if claim.delta else "")
+        said = _claimed(self.scope, self.entries)
         broken = list(dict.fromkeys(one.entry for one in self.violations))
         if broken:
             return (
@@ -138,6 +137,24 @@ class PackageReport:
             "coverage": [row.to_dict() for row in self.coverage],
             "provenance": dict(self.provenance),
         }
+
+
+def _claimed(scope: Scope, entries: Sequence[Examined]) -> str:
+    """The claims that were examined; by entry point, beside the file's own, where there are others than that one."""
+    whole = scope.claim
+    told: dict[str, list[str]] = {}
+    for one in entries:
+        claim = one.entry.claim
+        words = f"epsilon {claim.epsilon:g}" + (f", delta {claim.delta:g}" if claim.delta else "")
+        words += f", {claim.relation.value} neighbours" * (claim.relation is not whole.relation)
+        words += ", another statement" * (replace(claim, epsilon=whole.epsilon, delta=whole.delta,
+                                                  relation=whole.relation) != whole)  # fmt: skip
+        told.setdefault(words, []).append(one.entry.name)
+    own = f"epsilon {whole.epsilon:g}" + (f", delta {whole.delta:g}" if whole.delta else "")
+    if [*told] == [own]:
+        return f"its claim of {own}"
+    shown = "; ".join(f"{words} of {', '.join(names)}" for words, names in told.items())
+    return f"its claims of single entry points ({shown}; [claim] is {own})"
 
 
 def merged(*stages: tuple[str, Sequence[Row]]) -> tuple[Row, ...]:
