@@ -66,7 +66,8 @@ def named_in(space: Mapping[str, Any], module: str, train: Any = None) -> frozen
 
 def _named(reached: Iterable[Any]) -> Iterator[str]:
     """Modules of what functions name, of what that names, and so on, as far as it is no library's."""
-    stack, seen = list(reached), {id(one) for one in reached}
+    stack, walked = list(reached), set[int]()
+    seen = {id(one) for one in stack}
     for one in stack:  # grows
         if not isinstance(one, types.FunctionType) or is_library(_space(one)):
             continue
@@ -74,7 +75,7 @@ def _named(reached: Iterable[Any]) -> Iterator[str]:
         imported = dict.fromkeys(name for given in imports for name in _absolute(given, one.__globals__))
         yield from (name for name in imported if name not in sys.modules and where(name) is not None)
         spaces: list[Mapping[str, Any]] = [one.__globals__]
-        waiting = [sys.modules[name] for name in imported if name in sys.modules]
+        waiting: list[Any] = [sys.modules[name] for name in imported if name in sys.modules]
         looked: set[int] = set()
         while spaces or waiting:
             if spaces:
@@ -87,11 +88,14 @@ def _named(reached: Iterable[Any]) -> Iterator[str]:
                     yield value.__name__
                     spaces.append(vars(value))
                 looked.add(id(value))
-            elif id(type(value)) not in PLAIN_KINDS and len(stack) < _MOST:
+            elif id(type(value)) not in PLAIN_KINDS and id(value) not in walked and len(stack) < _MOST:
+                walked.add(id(value))
                 further = [part for part in _reached([value], "") if id(part) not in seen]
                 seen |= {id(part) for part in further}
                 stack += further
                 yield from (_space(part) for part in further if not _is_imported(part, ""))
+    if len(stack) >= _MOST:
+        yield from list(sys.modules)
 
 
 def _names_in(code: types.CodeType) -> tuple[set[str], set[str]]:
@@ -149,8 +153,8 @@ def _space(one: Any) -> str:
 def is_library(name: str) -> bool:
     """Whether a module is Python's, refdp's or an installed one, by where its file is."""
     top = name.split(".")[0]
-    if top == "refdp":
-        return True
+    if top in ("", "refdp"):
+        return top != ""
     file = getattr(sys.modules[name], "__file__", None) if name in sys.modules else where(name) or NOWHERE
     if not isinstance(file, str | Path) or not Path(file).is_file():
         return top in sys.stdlib_module_names and name != "__main__"
