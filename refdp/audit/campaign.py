@@ -211,7 +211,7 @@ class Campaign:
         number, sides = line["chunk"], (_rows(line["first"]), _rows(line["second"]))
         if type(number) is not int or number < 0 or number in self._chunks:
             raise ValueError(f"chunk {number!r} twice, or no number")
-        if any(len(side) != self._size for side in sides):
+        if any(sum(len(row) if row.ndim == 2 else 1 for row in side) != self._size for side in sides):
             raise ValueError(f"chunk {number}: {self._size} runs a side are needed")
         self._chunks[number] = sides
 

@@ -24,7 +24,7 @@ import numpy as np
 
 from refdp.audit.by_name import has_its_name
 from refdp.audit.inside import PLAIN_KINDS, attributes, kept_by_name, registered_with, slots_of
-from refdp.audit.kept import kept_beside
+from refdp.audit.kept import CACHED, kept_beside
 from refdp.audit.observer import View
 from refdp.audit.own_code import named_in
 
@@ -40,8 +40,8 @@ _OF_WRAPPERS = frozenset({"__module__", "__name__", "__qualname__", "__doc__", "
 """What these take from the function inside."""
 _PLAIN = frozenset({"builtins", "collections", "numpy"})
 _MANY = 100_000
-_FIRST: dict[int, tuple[types.FunctionType, Any, Any]] = {}
-"""Functions as they were before any run, by identity: with their text and what is said of them."""
+_FIRST: dict[int, tuple[types.FunctionType, tuple[Any, ...]]] = {}
+"""Functions as they were before any run, by identity: with their text, name and what is said of them."""
 _FIELDS = "__dataclass_fields__"
 _FIELDS_FIRST: dict[int, tuple[type, list[Any]]] = {}
 """Data classes, and what their fields consisted of before any run."""
@@ -62,8 +62,8 @@ class _Held(View):
             yield from super()._reduced(place, thing)
 
     def _cache(self, place: str, thing: Any) -> None:
-        self.add(f"{place}.cache_info()", f"{thing.cache_info()} {thing.cache_parameters()}")
-        if thing.cache_info().currsize:
+        self.add(f"{place}.cache_info()", f"{CACHED.cache_info(thing)} {thing.cache_parameters()}")
+        if CACHED.cache_info(thing).currsize:
             self.look(f"{place} cached", list(_cached(thing)))
 
 
@@ -78,7 +78,7 @@ def at_first(module: str) -> None:
         for one in list(space.values()):
             one = getattr(one, "__func__", one) if isinstance(one, classmethod | staticmethod) else one
             if type(one) is types.FunctionType and id(one) not in _FIRST:
-                _FIRST[id(one)] = one, one.__code__, one.__doc__
+                _FIRST[id(one)] = one, _of_text(one)
 
 
 def held_by(module: str, train: Any = None) -> View:
@@ -89,6 +89,8 @@ def held_by(module: str, train: Any = None) -> View:
     """
     found = _Held()
     space = vars(sys.modules[module]) if module in sys.modules else {}
+    if type(sys.modules.get(module, types)) is not types.ModuleType:
+        _look(found, f"{module}.__class__", type(sys.modules[module]), module)
     own, named = (_of_the_shell(), named_in(space, module, train)) if module == "__main__" else ({}, frozenset(space))
     for name, value in list(space.items()):
         if name in _OF_MODULES:
@@ -152,7 +154,7 @@ def _look(found: _Held, place: str, value: Any, module: str) -> None:
                 _in_parts(found, place, value, module)
         elif issubclass(kind, weakref.WeakKeyDictionary | weakref.WeakValueDictionary):
             found.look(place, [tuple(pair) for pair in value.items()])
-        elif hasattr(kind, "cache_info"):
+        elif issubclass(kind, CACHED):
             found._cache(place, value)
             for name, one in kept_by_name(value).items():
                 if name not in _OF_WRAPPERS or name == "__wrapped__":
@@ -216,13 +218,17 @@ def _of_fields(fields: Any) -> list[Any]:
 
 def _of_function(found: _Held, place: str, function: types.FunctionType, module: str) -> None:
     first = _FIRST.get(id(function))
-    if first is None or first[1] is not function.__code__ or first[2] is not function.__doc__:
-        found.look(f"{place}.__code__", function.__code__)
-        found.look(f"{place}.__doc__", function.__doc__)
+    if first is None or not all(map(operator.is_, first[1], _of_text(function))):
+        for name, part in zip(("__code__", "__doc__", "__name__"), _of_text(function), strict=True):
+            found.look(f"{place}.{name}", part)
     if function.__annotations__:
         found.look(f"{place}.__annotations__", function.__annotations__)
     for name, value in kept_beside(function).items():
         _look(found, f"{place}[{name!r}]", value, module)
+
+
+def _of_text(function: types.FunctionType) -> tuple[Any, ...]:
+    return function.__code__, function.__doc__, function.__name__
 
 
 def _cached(thing: Any) -> list[Any]:

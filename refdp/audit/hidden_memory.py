@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import types
 from collections.abc import Iterator
 from typing import Any
 
@@ -31,8 +32,21 @@ def behind(array: np.ndarray) -> Any:
         base = base.base
     if base is None or type(base) is CAPSULE:
         return None
+    if (owner := _of_python(base)) is not None:
+        return owner
     whole = array.flags.c_contiguous or array.flags.f_contiguous
     return None if whole and _size(base) == array.nbytes and shown(array.dtype).all() else base
+
+
+def _of_python(base: Any) -> Any:
+    """What memory belongs to, if that is of a class which Python made: its attributes are no memory."""
+    while type(base) is memoryview:
+        base = base.obj
+    kind = type(base)
+    made = vars(kind).get("__new__")  # of its own where another language made the class, which no class of Python's has
+    if isinstance(made, types.BuiltinFunctionType) and made.__self__ is kind and made.__name__ == "__new__":
+        return None
+    return base if kind.__flags__ & HEAP_TYPE else None
 
 
 def between(records: np.ndarray | np.void) -> bool:

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from refdp.audit.loaded import INSTALLED
+from refdp.audit.loaded import is_installed, of_python
 from refdp.errors import InvalidParameter
 
 OWN = ("refdp", "__main__", "__mp_main__")
@@ -49,11 +49,11 @@ class Imported:
 
 
 def _path(name: str, spec: Any) -> Path | None:
-    top, origin = name.partition(".")[0], getattr(spec, "origin", None)
-    if top in sys.stdlib_module_names or top in OWN or not isinstance(origin, str) or not origin.endswith(".py"):
+    origin = getattr(spec, "origin", None)
+    if name.partition(".")[0] in OWN or not isinstance(origin, str) or not origin.endswith(".py"):
         return None
     path = Path(origin)
-    return None if any(part in INSTALLED for part in path.parts) else path
+    return None if is_installed(path) or of_python(path) else path
 
 
 def _digest(path: Path) -> str:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import sys
 import types
 from typing import Any
+
+CACHED = type(functools.lru_cache(len))
+"""What `functools` makes: other things that have `cache_info` may hold more."""
 
 
 def kept_beside(function: types.FunctionType) -> dict[str, Any]:

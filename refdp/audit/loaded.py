@@ -1,7 +1,8 @@
 """What a kept run was made with: the texts of all modules that were loaded, and the versions of installed ones.
 
 Python's own modules are told by its version, installed packages by theirs; of all else, and of packages that name no
-version, every loaded file counts. Data that a function reads is no module: nothing here sees that it changes.
+version, every loaded module counts, by its name and its text, wherever its file lies. Data that a function reads
+and settings of the environment are no modules: nothing here sees that they change.
 """
 
 from __future__ import annotations
@@ -9,33 +10,46 @@ from __future__ import annotations
 import hashlib
 import platform
 import sys
+import sysconfig
 from collections.abc import Mapping
 from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from refdp.errors import InvalidParameter
+
 INSTALLED = ("site-packages", "dist-packages")
+DIGITS = hashlib.sha256().digest_size * 2
+NOWHERE = Path()
+"""Of a module that is there, and has no file."""
 
 
 class Loaded:
-    """What a file tells already. told: version or digest by file or package."""
+    """What a file tells already. told: version by package, digest and path by module."""
 
     def __init__(self) -> None:
         self.told: dict[str, str] = {}
         self._names: set[str] = set()
 
     def new(self) -> dict[str, str]:
-        """What was loaded since the last time, and is told from now on."""
+        """What was loaded since the last time, and is told from now on.
+
+        Errors: InvalidParameter where a module of this name was told with another text or version.
+        """
         found = {} if "python" in self.told else {"python": platform.python_version()}
         names = sys.modules.keys() - self._names
         self._names |= names
         for name in names:
             top, file = name.partition(".")[0], _file(sys.modules.get(name))
-            if top in sys.stdlib_module_names or top == "__main__" or file is None:
+            if top in ("__main__", "__mp_main__") or file is None or of_python(file):
                 continue
-            key = top if _installed(file) and _version(top) else str(file)
-            if key not in self.told and key not in found and (told := _told(key)):
+            version = _version(top) if is_installed(file) else ""
+            key, told = (top, version) if version else (name, _of_file(file))
+            if not _is_same(self.told.get(key, told), told):
+                raise InvalidParameter(f"--resume: runs of another text or version of {key} than the present one, "
+                                       f"{file}; give another file")  # fmt: skip
+            if key not in self.told and told:
                 found[key] = told
         self.told |= found
         return found
@@ -43,23 +57,76 @@ class Loaded:
     def read(self, kept: Any) -> None:
         """What a line of the file tells. Errors: TypeError or ValueError for what no line tells."""
         if not isinstance(kept, dict) or not all(isinstance(one, str) and one for pair in kept.items() for one in pair):
-            raise TypeError("loaded: versions and digests by file or package are needed")
+            raise TypeError("loaded: versions and digests by module or package are needed")
         for key, told in kept.items():
-            if self.told.setdefault(key, told) != told:
+            if not _is_same(self.told.setdefault(key, told), told):
                 raise ValueError(f"two texts or versions of {key}")
 
     def changed(self) -> str:
-        """The first file or package that is another now, "" if there is none."""
-        return next((key for key, told in self.told.items() if _told(key) != told), "")
+        """The first module or package that is another now, as this process has it or would find it; "" for none."""
+        return next((key for key, told in self.told.items() if not _is_same(_now(key, told), told)), "")
 
 
-def _told(key: str) -> str:
+def is_installed(file: Path) -> bool:
+    """Whether a file is one of an installed package."""
+    return any(part in INSTALLED for part in file.parts)
+
+
+@cache
+def of_python(file: Path) -> bool:
+    """Whether a file is Python's own, whatever the name of the module."""
+    return not is_installed(file) and any(file.resolve().is_relative_to(home) for home in _homes())
+
+
+@cache
+def _homes() -> tuple[Path, ...]:
+    paths = sysconfig.get_paths()
+    return tuple({Path(paths[name]).resolve() for name in ("stdlib", "platstdlib")})
+
+
+def _now(key: str, told: str) -> str:
+    """What would be told of it by this process."""
     if key == "python":
         return platform.python_version()
-    path = Path(key)
-    if not path.is_absolute():
-        return _version(key)
-    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+    file = where(key)
+    if _is_text(told):
+        return _of_file(Path(told[DIGITS + 1 :]) if file is None else file)
+    return _version(key) if file in (None, NOWHERE) or is_installed(file) else ""
+
+
+def _is_same(told: str, other: str) -> bool:
+    """Whether versions, or texts wherever they lie, are the same."""
+    return told == other or (_is_text(told) and _is_text(other) and told[:DIGITS] == other[:DIGITS])
+
+
+def _is_text(told: str) -> bool:
+    return set(told[:DIGITS]) <= set("0123456789abcdef") and told[DIGITS : DIGITS + 1] == " "
+
+
+def _of_file(file: Path) -> str:
+    """The digest of a file, and where it lies; "" for none."""
+    return f"{hashlib.sha256(file.read_bytes()).hexdigest()} {file}" if file.is_file() else ""
+
+
+def where(name: str) -> Path | None:
+    """The file of a module, or where one would be loaded from; None where none is found. Nothing is imported."""
+    if name in sys.modules:
+        return _file(sys.modules[name]) or NOWHERE
+    spec: Any = None
+    parts = name.split(".")
+    for depth in range(len(parts)):
+        within = spec.submodule_search_locations if spec is not None else None
+        if depth and within is None:
+            return None
+        try:
+            asked = (finder.find_spec(".".join(parts[: depth + 1]), within) for finder in sys.meta_path)
+            spec = next((found for found in asked if found is not None), None)
+        except Exception:  # a finder of somebody's
+            return None
+        if spec is None:
+            return None
+    found = Path(spec.origin).absolute() if spec.origin else NOWHERE
+    return found if found.is_file() else NOWHERE
 
 
 def _version(top: str) -> str:
@@ -78,7 +145,3 @@ def _file(module: Any) -> Path | None:
         return Path(file).absolute() if isinstance(file, str) and Path(file).is_file() else None
     except Exception:  # a module that is no module, or refuses
         return None
-
-
-def _installed(file: Path) -> bool:
-    return any(part in INSTALLED for part in file.parts)

@@ -32,6 +32,7 @@ from refdp.audit.inside import (
     own_globals,
     reduced,
 )
+from refdp.audit.kept import CACHED
 from refdp.audit.kept import room as _room
 from refdp.audit.of_indexes import tables_told
 from refdp.audit.padding import without_padding
@@ -143,8 +144,6 @@ class View:
         elif sort is _Sort.ENUM:
             self.add(place, f"{name}.{thing._name_}")
             yield from ((f"{place}.{key}", held) for key, held in vars(thing).items() if key not in _OF_MEMBERS)
-            if not has_its_name(kind):
-                yield f"{place}.__class__", kind
         elif sort is _Sort.ARRAY:
             yield from self._array(place, name, thing)
         elif sort is _Sort.SCALAR:
@@ -186,12 +185,12 @@ class View:
             if isinstance(thing, weakref.finalize):
                 yield f"{place}.peek()", weakref.finalize.peek(thing)
                 yield f"{place}.atexit", weakref.finalize.atexit.fget(thing)  # type: ignore[attr-defined]
-            if not has_its_name(kind):
-                yield f"{place}.__class__", kind
-            if hasattr(kind, "cache_info"):
+            if issubclass(kind, CACHED):
                 self._cache(place, thing)
             elif kind is not types.MappingProxyType and foreign(kind):
                 yield from self._reduced(place, thing)
+        if not isinstance(thing, type) and not has_its_name(kind):
+            yield f"{place}.__class__", kind
 
     def _named(self, place: str, thing: Any) -> None:
         if isinstance(thing, types.CodeType):
@@ -201,8 +200,8 @@ class View:
 
     def _cache(self, place: str, thing: Any) -> None:
         """How a cache was used; what is in one that is no module's own, nobody can read from outside."""
-        self.add(f"{place}.cache_info()", f"{thing.cache_info()} {thing.cache_parameters()}")
-        if thing.cache_info().currsize and not has_its_name(thing):
+        self.add(f"{place}.cache_info()", f"{CACHED.cache_info(thing)} {thing.cache_parameters()}")
+        if CACHED.cache_info(thing).currsize and not has_its_name(thing):
             self.opaque.append(place)
 
     def _array(self, place: str, name: str, thing: Any) -> Iterator[tuple[str, Any]]:

@@ -80,6 +80,11 @@ class OpenedReport:
         return completed(_rows(self))
 
     @property
+    def sums(self) -> tuple[Row, ...]:
+        """What the losses of all calls of opened functions add up to, other draws left out."""
+        return tuple(_composed(self))
+
+    @property
     def verdict(self) -> Verdict:
         """About ideal noise: the weakest verdict of what the claim depends on, the row on floating point left out."""
         return summary([row for row in self.coverage if row.what != FLOATING])

@@ -6,7 +6,11 @@ Functions are told by their names; one that was not there when `remember_hooks` 
 from __future__ import annotations
 
 import contextlib
+import decimal
+import encodings
+import faulthandler
 import gc
+import logging
 import math
 import os
 import signal
@@ -20,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from refdp.audit.inside import PLAIN_KINDS, kept_by_name
 from refdp.audit.observer import view
 
 try:
@@ -74,6 +79,34 @@ def _monitors() -> list[Any]:
     return [tools.get_tool(number) for number in range(6)] if tools else []
 
 
+def _logging() -> list[Any]:
+    """Handlers and filters of the root logger, their kinds and what is plain of them: a buffer has times in it."""
+    return [_plainly(one) for one in (*logging.root.handlers, *logging.root.filters)]
+
+
+def _starts() -> str | None:
+    """How multiprocessing is to start processes, if anything says so."""
+    module = sys.modules.get("multiprocessing")
+    return None if module is None else module.get_start_method(allow_none=True)
+
+
+def _loops() -> Any:
+    """What makes loops of events, if anything does, without a loop itself."""
+    return _plainly(getattr(sys.modules.get("asyncio.events"), "_event_loop_policy", None))
+
+
+def _plainly(thing: Any) -> tuple[str, list[tuple[str, Any]]]:
+    """Its kind or name, and plain values among its attributes."""
+    return named(thing), [(name, one) for name, one in kept_by_name(thing).items() if id(type(one)) in PLAIN_KINDS]
+
+
+_CODECS: list[Any] = next(
+    (one for one in gc.get_objects()
+     if type(one) is list and len(one) < 100 and any(held is encodings.search_function for held in one)), []
+)  # fmt: skip
+"""Python's own list of functions that look for codecs, which has no other way in."""
+_CONTEXTS = (decimal.DefaultContext, decimal.BasicContext, decimal.ExtendedContext)
+
 SETTINGS: dict[str, Callable[[], Any]] = {
     "warning filters": lambda: warnings.filters,
     "warnings given once": lambda: view(warnings.onceregistry).lines,  # type: ignore[attr-defined]
@@ -91,10 +124,16 @@ SETTINGS: dict[str, Callable[[], Any]] = {
     "loading of libraries": lambda: sys.getdlopenflags() if hasattr(sys, "getdlopenflags") else None,
     "arguments of the program": lambda: (sys.argv, sys.warnoptions),
     "monitors": _monitors,
+    "handlers of the root logger": _logging,
+    "tracebacks of faults": faulthandler.is_enabled,
+    "start of processes": _starts,
+    "maker of loops of events": _loops,
+    "decimal contexts to begin with": lambda: _CONTEXTS,
 }
 """Name, and how it is read."""
 HOOKS: dict[str, Callable[[], tuple[Any, ...]]] = {
-    "hooks": lambda: (sys.excepthook, sys.displayhook, sys.unraisablehook, threading.excepthook),
+    "hooks": lambda: (sys.excepthook, sys.displayhook, sys.unraisablehook, sys.breakpointhook, threading.excepthook),
+    "hooks of codecs": lambda: tuple(_CODECS),
     "hooks of tracing": lambda: (sys.gettrace(), sys.getprofile(), threading.gettrace(), threading.getprofile()),
     "hooks of generators": lambda: tuple(sys.get_asyncgen_hooks()),
     "hooks of the collector": lambda: tuple(gc.callbacks),

@@ -23,7 +23,7 @@ import numpy as np
 from refdp.audit.by_name import has_its_name
 from refdp.audit.in_floats import of_text
 from refdp.audit.inside import attributes, foreign, inside, of_error, reduced
-from refdp.audit.kept import kept_beside
+from refdp.audit.kept import CACHED, kept_beside
 
 
 def beside(thing: Any) -> Iterator[tuple[str, Any]]:
@@ -159,7 +159,7 @@ def is_closed(thing: Any) -> bool:
 
     What a module has under the name that it gives itself is the module's.
     """
-    if hasattr(type(thing), "cache_info") and not thing.cache_info().currsize:
+    if issubclass(type(thing), CACHED) and not CACHED.cache_info(thing).currsize:
         return False
     if isinstance(thing, WALKED) or is_frame(thing) or not foreign(type(thing)):
         return False

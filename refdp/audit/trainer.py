@@ -20,7 +20,7 @@ from refdp.audit.reached import own_code
 from refdp.audit.replay import Violation, finite_or_name
 from refdp.audit.search import Search
 from refdp.audit.steered import STEPS, Steered, steered
-from refdp.audit.trainer_rows import never_run, rows, searched
+from refdp.audit.trainer_rows import looked_into, never_run, rows, searched
 from refdp.audit.verdicts import Row, Verdict, completed, is_ok, summary
 from refdp.audit.witnesses import Known, known_rows
 from refdp.checks import check_count, check_number
@@ -148,7 +148,8 @@ def audit_trainer(
         audit.noise()
     found = _once(notes.violations)
     told_rows = rows(notes, found, audit.epsilon, audit.delta, audit.relation)
-    table = completed([*known_rows(shown), *told_rows, *searched(seen), *never_run(seen, train)])
+    steps_rows = [*searched(seen), *never_run(seen, train)]
+    table = completed([*known_rows(shown), *told_rows, *looked_into(train), *steps_rows])
     worst = max(notes.worst, default=None)
     return TrainerReport(audit.epsilon, audit.delta, audit.relation, notes.pairs, worst, found, table)
 

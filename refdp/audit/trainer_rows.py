@@ -11,6 +11,7 @@ from refdp.audit import noise_shape, slots
 from refdp.audit.adaptive_runs import described
 from refdp.audit.declared_filter import HINT, established
 from refdp.audit.noise_law import smallest
+from refdp.audit.own_code import spaces_of
 from refdp.audit.reached import beginning, fixed
 from refdp.audit.replay import SLACK, Violation
 from refdp.audit.unreached import unreached
@@ -245,6 +246,12 @@ def _floating(notes: Notes) -> Row:
                    decides=False)  # fmt: skip
     return Row("floating point", LEFT, "losses are those of ideal noise; the last bits of floating-point noise can "
                "tell more (Mironov 2012), and were not examined", decides=False)  # fmt: skip
+
+
+def looked_into(train: Any) -> Iterator[Row]:
+    """Which modules count as the trainer's."""
+    if names := spaces_of(train):
+        yield Row("side channels", LOOKED, f"modules that count as the trainer's: {_some([*names])}")
 
 
 def searched(seen: Steered) -> Iterator[Row]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import collections
 import functools
+import importlib
 import sys
 import textwrap
 import threading
 import types
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -71,6 +73,7 @@ WAYS = [
     "m.Keeper.__doc__ = str(n)", "m.Keeper.method.__defaults__[0].append(n)", "m.Keeper.plain.n = n",
     "vars(m.Keeper)['plain'].n = n", "vars(m.Keeper)['shown'].fget.n = n", "n > 1 and m.Keeper.register(int)",
     "m.prepared(n)", "m.bounded(n)", "m.train.__defaults__[0].append(n)", "m.closed().append(n)",
+    "m.train.__name__ = str(n)", "m.__class__ = type('K', (m.types.ModuleType,), {'rows': n})",
     "m.train.__doc__ = str(n)", "m.train.__annotations__['n'] = n", "m.__secret__ = n", "m.__doc__ = str(n)",
     "m.prepared.n = n", "m.prepared.__wrapped__.n = n", "vars(m.Keeper)['shown'].__doc__ = str(n)",
     "m.Settings.__dataclass_fields__['rounds'].default = n", "m.Settings.__dataclass_fields__[str(n)] = 1",
@@ -285,6 +288,40 @@ def test_names_are_found_wherever_the_text_stands(monkeypatch: pytest.MonkeyPatc
     vars(made).update(space)
     found = named_in(vars(made), "__main__")
     assert {f"A{number}" for number in range(1, 15)} <= found and "A15" not in found
+
+
+def test_modules_that_the_code_names_are_the_trainers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From file to file, by whatever import, those of libraries apart; one that is imported only by a run, too."""
+    texts = {
+        "outer": "import numpy as np\nimport parts.first as one\nfrom second import two as other\nimport aside\n"
+                 "def train(n):\n    from parts import late\n    np.sum(n)\n    return one.go(n), other(n)\n",
+        "parts/__init__": "", "parts/late": "", "parts/third": "def go(n): ...\nclass Kept: rows = 0\n",
+        "parts/first": "from . import third\nfrom .fourth import Model\nmodels = {'a': Model()}\n"
+                       "def go(n): return third.go(n), models['a'](n)\n",
+        "parts/fourth": "import profile\nclass Model:\n    def __call__(self, n): profile.SEEN.append(n)\n",
+        "profile": "SEEN = []\n", "second": "import textwrap\ndef two(n): return textwrap.dedent('')\n", "aside": "",
+    }  # fmt: skip
+    for name, text in texts.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / f"{name}.py").write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    names = ["parts.late" if name == "late" else name for name in (one.replace("/", ".") for one in texts)]
+    for name in (*names, "parts"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    train = importlib.import_module("outer").train
+    try:
+        found = spaces_of(train)
+        assert found[0] == "outer" and {*found} == {
+            "outer", "parts", "parts.first", "parts.third", "parts.fourth", "parts.late", "second", "profile"
+        }  # fmt: skip
+        assert "parts.late" not in sys.modules and held_by("parts.late").lines == []
+        before = [held_by(name).lines for name in found]
+        train(7)
+        changed = {name for name, lines in zip(found, before, strict=True) if held_by(name).lines != lines}
+        assert {"profile", "parts.late"} <= changed
+    finally:
+        for name in (*names, "parts"):
+            sys.modules.pop(name, None)
 
 
 def test_where_there_is_more_than_is_opened_all_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:

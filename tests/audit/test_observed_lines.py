@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 import datetime
+import decimal
 import functools
 import hashlib
 import io
@@ -15,10 +16,12 @@ import sys
 import threading
 import types
 import weakref
+from array import array as array_of_numbers
 from collections import OrderedDict, deque, namedtuple
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum, IntFlag
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -449,10 +452,53 @@ def test_what_a_thing_says_of_itself_is_not_asked(make: Any) -> None:
     assert one.lines == again.lines != other.lines and one.opaque == []
 
 
+MADE: list[tuple[type, Callable[[Any], Any]]] = [
+    (np.ndarray, lambda kind: np.zeros(1).view(kind)), (np.float64, lambda kind: kind(1)), (property, lambda k: k()),
+    (functools.partial, lambda kind: kind(int)), (weakref.ref, lambda k: k(Plain)), (bytes, lambda k: k(b"a")),
+    (types.ModuleType, lambda kind: kind("made")), (bytearray, lambda kind: np.frombuffer(kind(8))),
+    (bytearray, lambda kind: np.frombuffer(memoryview(kind(8)))),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("number", range(len(MADE)))
+def test_the_class_that_a_run_made_is_told_whatever_it_is_a_class_of(number: int) -> None:
+    base, make = MADE[number]
+    one, again, other = (view(make(type("K", (base,), {"rows": n})), "x") for n in (1, 1, 2))
+    assert one.lines == again.lines != other.lines and one.opaque == again.opaque
+
+
+def test_memory_of_what_is_only_called_as_if_it_had_none() -> None:
+    """Names are anybody's; so are attributes of what has as many bytes as the array shows."""
+    for name in ("PyCapsule", "DummyArray"):
+        shown = {"__array_interface__": np.zeros(1).__array_interface__, "base": None}
+        array = np.asarray(type(name, (), shown)())
+        assert behind(array) is array.base is not None
+    kept = type("Kept", (bytearray,), {})(8)
+    assert behind(np.frombuffer(kept)) is kept is behind(np.frombuffer(memoryview(kept)))
+    assert behind(np.lib.stride_tricks.as_strided(np.zeros(1), (1,), (8,))) is None
+    assert behind(np.frombuffer(array_of_numbers("d", [1.0]))) is None
+
+
+def test_methods_of_modules_that_a_run_made_and_false_caches_are_looked_into() -> None:
+    class Count(itertools.count):  # type: ignore[type-arg]
+        cache_info = staticmethod(lambda: SimpleNamespace(currsize=0))
+        cache_parameters = staticmethod(dict)
+
+    def method(rows: int) -> Any:
+        made = types.ModuleType("made")
+        made.rows = rows  # type: ignore[attr-defined]
+        return made.__dir__
+
+    for make in (Count, method):
+        one, again, other = (view(make(n), "x") for n in (1, 1, 2))
+        assert one.lines == again.lines != other.lines and one.opaque == []
+    assert all(has_its_name(one) for one in (open, decimal.getcontext, math.sin, np.array))
+
+
 def test_a_thing_that_raises_while_it_is_looked_at_is_told() -> None:
     class Meta(type):
         @property
-        def cache_info(cls) -> Any:
+        def __module__(cls) -> Any:  # type: ignore[override]
             raise RuntimeError
 
     assert view([Meta("K", (), {})()], "x").opaque == ["x[0]"]

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import abc
+import asyncio
+import codecs
 import contextlib
 import contextvars
 import copyreg
 import decimal
+import faulthandler
 import functools
 import gc
 import hashlib
 import io
 import logging
+import multiprocessing
 import os
 import random
 import signal
@@ -77,6 +81,8 @@ def nothing(*given: Any) -> None:
     """What a run may put where others call it."""
 
 
+HANDLER, POLICY = logging.NullHandler(), asyncio.DefaultEventLoopPolicy()
+
 CHANGES: dict[str, Callable[[], Any]] = {
     "numpy.random": lambda: kept(np.random.get_state, np.random.set_state, np.random.RandomState(9).get_state()),
     "random": lambda: kept(random.getstate, random.setstate, random.Random(9).getstate()),
@@ -116,6 +122,17 @@ CHANGES: dict[str, Callable[[], Any]] = {
     "hooks of imports": lambda: kept(list, lambda to: sys.path_hooks.extend(to) if to else sys.path_hooks.pop(),
                                      [nothing]),
     "hooks of tracing": lambda: kept(lambda: None, threading.setprofile, nothing),
+    "handlers of the root logger": lambda: kept(lambda: None, lambda to: logging.root.addHandler(HANDLER) if to else
+                                                logging.root.removeHandler(HANDLER), True),
+    "tracebacks of faults": lambda: kept(faulthandler.is_enabled, lambda to: faulthandler.enable(sys.__stderr__) if to
+                                         else faulthandler.disable(), not faulthandler.is_enabled()),
+    "hooks of codecs": lambda: kept(lambda: None, lambda to: (codecs.register if to else codecs.unregister)(nothing),
+                                    True),
+    "start of processes": lambda: kept(lambda: multiprocessing.get_start_method(allow_none=True),
+                                       lambda to: multiprocessing.set_start_method(to, force=True), "forkserver"),
+    "maker of loops of events": lambda: kept(lambda: None, asyncio.set_event_loop_policy, POLICY),
+    "decimal contexts to begin with": lambda: kept(lambda: decimal.DefaultContext.prec,
+                                                   lambda to: setattr(decimal.DefaultContext, "prec", to), 31),
     "standard streams": lambda: kept(lambda: sys.stdin, lambda to: setattr(sys, "stdin", to), io.StringIO("left")),
 }  # fmt: skip
 
@@ -317,9 +334,22 @@ def test_a_function_that_a_run_put_there_is_looked_into() -> None:
             ):
                 told.append(dict(process_settings.settings())["hooks"])
         assert told[0] != told[1] and told[0].replace("int 1", "int 2") != told[0]
-        assert "int" not in dict(process_settings.settings())["hooks"]
+        assert "int 1" not in (now := dict(process_settings.settings())["hooks"]) and "int 2" not in now
     finally:
         process_settings._HOOKS.clear()
+
+
+def test_what_is_plain_of_handlers_and_makers_of_loops_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    handler, policy = logging.NullHandler(), asyncio.DefaultEventLoopPolicy()
+    monkeypatch.setattr(logging.root, "handlers", [*logging.root.handlers, handler])
+    monkeypatch.setattr(asyncio.events, "_event_loop_policy", policy)
+    for name, thing in (("handlers of the root logger", handler), ("maker of loops of events", policy)):
+        told = []
+        for rows in (1, 2, 1):
+            thing.rows = rows  # type: ignore[attr-defined]
+            thing.times = [object()]  # type: ignore[attr-defined]
+            told.append(dict(process_settings.settings())[name])
+        assert told[0] == told[2] != told[1] and "0x" not in told[0]
 
 
 def test_numpy_takes_errors_as_it_is_told() -> None:

@@ -98,6 +98,7 @@ class Plan:
         monkeypatch.setattr(trainer, "searched", lambda seen: [f"searched {seen.tried}"])
         monkeypatch.setattr(trainer, "never_run", lambda seen, train: [f"never run {seen.tried}"])
         monkeypatch.setattr(trainer, "known_rows", lambda shown: [shown])
+        monkeypatch.setattr(trainer, "looked_into", lambda train: ["modules"])
         monkeypatch.setattr(trainer, "completed", tuple)
 
     def part(self, name: str, *given: Any) -> None:
@@ -145,7 +146,7 @@ def test_an_audit_goes_through_all_its_parts(monkeypatch: pytest.MonkeyPatch) ->
     )
     assert play.asked[8][1] == ((), 2.0, 0.25, Relation.REPLACE_ONE)
     assert report == TrainerReport(
-        2.0, 0.25, Relation.REPLACE_ONE, 9, 0.5, (), ({}, "rows", "searched 3", "never run 3")
+        2.0, 0.25, Relation.REPLACE_ONE, 9, 0.5, (), ({}, "rows", "modules", "searched 3", "never run 3")
     )  # type: ignore[arg-type]
 
 

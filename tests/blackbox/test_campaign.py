@@ -250,6 +250,80 @@ def test_runs_with_another_helper_are_not_taken(tmp_path: Path, monkeypatch: pyt
     assert Campaign(job, path).upto(10)[0].tolist() == first[0].tolist()
 
 
+@pytest.mark.parametrize("helper", ["own_helper", "own_parts.noise", "profile"])
+@pytest.mark.parametrize("late", [False, True])
+def test_runs_of_another_folder_are_taken_only_with_the_same_helpers(
+    helper: str, late: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two work trees: the function's own module is the same in both. A helper may be called as one of Python's is."""
+    path, job = tmp_path / "runs.jsonl", Job("with_helper:f", InputPair([0.0], [1.0]), 0)
+    line = f"    from {helper} import NOISE\n" if late else ""
+    text = f"def f(records, seed):\n{line}    return records[0] + NOISE\n"
+    text = text if late else f"from {helper} import NOISE\n{text}"
+    made = []
+    for number, noise in enumerate((1, 1, 2)):
+        folder = tmp_path / str(number)
+        file = folder / (helper.replace(".", "/") + ".py")
+        file.parent.mkdir(parents=True)
+        (folder / "own_parts").mkdir(exist_ok=True)
+        (folder / "own_parts" / "__init__.py").touch()
+        file.write_text(f"NOISE = {noise}\n")
+        (folder / "with_helper.py").write_text(text)
+        with monkeypatch.context() as patched:
+            patched.syspath_prepend(folder)
+            for name in ("with_helper", "own_parts", helper):
+                patched.delitem(sys.modules, name, raising=False)
+            if number == 2:
+                with pytest.raises(InvalidParameter, match=f"another text or version of {helper}"):
+                    Campaign(job, path)
+            else:
+                campaign = Campaign(job, path)
+                campaign.upto(10)
+                made.append(campaign.made)
+            for name in ("with_helper", "own_parts", helper):
+                sys.modules.pop(name, None)
+    assert made == [1, 0]
+
+
+def test_a_helper_that_is_another_only_once_it_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where it is found by a path that the function sets, a campaign ends before what it gives is written."""
+    path, job = tmp_path / "runs.jsonl", Job("with_path:f", InputPair([0.0], [1.0]), 0)
+    (tmp_path / "with_path.py").write_text(
+        "import os, sys\n"
+        "def f(records, seed):\n"
+        "    sys.path.insert(0, os.environ['WHERE'])\n"
+        "    from placed_helper import NOISE\n"
+        "    del sys.path[0]\n"
+        "    return records[0] + NOISE\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    for noise in ("1", "2"):
+        (tmp_path / noise).mkdir()
+        (tmp_path / noise / "placed_helper.py").write_text(f"NOISE = {noise}\n")
+    monkeypatch.setenv("WHERE", str(tmp_path / "1"))
+    Campaign(job, path, seconds=1e-9).upto(1)
+    sys.modules.pop("placed_helper")
+    monkeypatch.setenv("WHERE", str(tmp_path / "2"))
+    again, before = Campaign(job, path), path.read_text()
+    with pytest.raises(InvalidParameter, match="another text or version of placed_helper"):
+        again.upto(5)
+    assert path.read_text() == before
+    sys.modules.pop("placed_helper")
+
+
+def test_runs_of_a_vectorised_function_are_taken_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "at_once.py").write_text(
+        "from refdp.audit import Vectorised\n"
+        "f = Vectorised(lambda records, count, generator: records[0] + generator.normal(size=(count, 2)))\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(module, "CHUNK", 20)
+    job, path = Job("at_once:f", InputPair([0.0], [1.0]), 0), tmp_path / "runs.jsonl"
+    first = Campaign(job, path).upto(40)
+    again = Campaign(job, path)
+    assert again.upto(40)[1].tolist() == first[1].tolist() and again.made == 0
+
+
 def test_runs_with_another_version_are_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "runs.jsonl"
     monkeypatch.setenv("RUNS_LOG", str(tmp_path / "log"))

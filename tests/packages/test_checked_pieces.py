@@ -179,7 +179,8 @@ def test_stages_are_asked_one_by_one(monkeypatch: pytest.MonkeyPatch, tmp_path: 
         return run._examined(scope_at(tmp_path / "a.toml"), entry(), "function", PAIRS, "tree", stages, curves)  # type: ignore[arg-type]
 
     whole = examined("replay", "structural", "black box", curves=True)
-    assert asked == ["ranked", "replay", "structural", "black box True", str((bound, [{"kind": "k"}], 300))]
+    kept = [Row("releases", Verdict.NOT_FOUND, "r")]
+    assert asked == ["ranked", "replay", "structural", "black box True", str((bound, [{"kind": "k"}], 300, kept))]
     assert whole.figures == {"replay": {"runs": 2}, "structural": {"findings": 1, "calls": 300}, "seconds": 2.46,
                              "black box": {**run._figures(bound)}}  # type: ignore[arg-type]  # fmt: skip
     assert whole.coverage == ("replay: 1", "black box: 0") and whole.pairs == ("a pair", "other")  # type: ignore[comparison-overlap]
@@ -197,6 +198,7 @@ def test_stages_are_asked_one_by_one(monkeypatch: pytest.MonkeyPatch, tmp_path: 
         given = (
             bound if stage == "black box" else None,
             *(([{"kind": "k"}], 300) if stage == "structural" else ([], 0)),
+            kept if stage == "replay" else [],
         )
         assert asked == ["ranked", told, str(given)] and found.figures.keys() == {stage, "seconds"}
 

@@ -51,6 +51,22 @@ def test_noise_that_is_not_opened_is_no_evidence(folder: Path) -> None:
     assert seen.verdict is Verdict.NOT_EXAMINED
 
 
+def test_declared_costs_above_the_claim_are_not_examined_by_runs(folder: Path) -> None:
+    """A function of unknown law that says it costs 30: what is rare enough no run of a black box shows."""
+    text = (folder / "audit.toml").read_text().replace('law = "laplace"', 'law = "rare"')
+    text = text.replace('scale = "toydp:scale_of"', "scale = 1.0").replace("wrappers:total_right", "wrappers:dear")
+    (folder / "dear.toml").write_text(text)
+    call = "toydp.laplace(float(len(records)), 30.0, 30.0, np.random.default_rng(seed))"
+    (folder / "wrappers.py").write_text(
+        (TOY / "wrappers.py").read_text() + f"\n\ndef dear(records, seed):\n    return {call}\n"
+    )
+    sys.modules.pop("wrappers", None)
+    seen = audit_package(folder / "dear.toml", only="right")
+    told = {row.what: row for row in seen.entries[0].coverage}["composition"]
+    assert seen.findings == () and seen.status == 3 and told.verdict is Verdict.NOT_EXAMINED
+    assert "add up to 30, an upper end above the claim" in told.reason and seen.entries[0].figures["black box"]["runs"]
+
+
 def test_a_point_drawn_from_a_chosen_interval_is_no_evidence(folder: Path) -> None:
     """With the generator put back after the choice the point moves with the interval, and would seem a leak."""
     head = (folder / "audit.toml").read_text().partition("[[noise]]")[0]

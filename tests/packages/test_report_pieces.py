@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -62,6 +63,10 @@ def examined(name: str, *findings: Finding, seconds: Any = 3.0, **verdicts: Verd
     return Examined(entry(name), Location("p", 1, "", ""), ("pair",), rows(**verdicts), figures, findings, "svg")
 
 
+def of_claim(one: Examined, claim: Claim) -> Examined:
+    return replace(one, entry=replace(one.entry, claim=claim))
+
+
 def report(*entries: Examined, claim: Claim = CLAIM, root: str = "", command: str = "") -> PackageReport:
     scope = Scope(
         Path("/x/audit.toml"), "package", "1", ("p",), (), root, claim, tuple(one.entry for one in entries), (), 0
@@ -73,7 +78,7 @@ def report(*entries: Examined, claim: Claim = CLAIM, root: str = "", command: st
 
 
 def test_a_row_of_several_examinations() -> None:
-    """A violation in any; else the best that one that decides says; each reason of that verdict once."""
+    """A violation in any; else what one that decides left open; each reason of that verdict once, all of the first."""
 
     def one(*given: tuple[str, Verdict, str, bool]) -> Row:
         stages = [
@@ -83,7 +88,8 @@ def test_a_row_of_several_examinations() -> None:
         return {row.what: row for row in merged(*stages)}["releases"]
 
     assert one() == Row("releases", LEFT, "", "", False)
-    assert one(("a", LEFT, "x", True), ("b", LOOKED, "y", True)) == Row("releases", LOOKED, "b: y", "b power", True)
+    assert one(("a", LEFT, "x", True), ("b", LOOKED, "y", True)) == Row("releases", LEFT, "a: x", "b power", True)
+    assert one(("a", LEFT, "x", False), ("b", LOOKED, "y", True)) == Row("releases", LOOKED, "b: y", "b power", True)
     assert one(("a", LEFT, "x", True), ("b", LOOKED, "y", False)) == Row("releases", LEFT, "a: x", "b power", True)
     assert one(("a", LEFT, "x", False), ("b", LOOKED, "y", False)) == Row("releases", LOOKED, "b: y", "b power", False)
     assert one(("a", FOUND, "x", False), ("b", LOOKED, "y", True)) == Row("releases", FOUND, "a: x", "b power", True)
@@ -92,6 +98,9 @@ def test_a_row_of_several_examinations() -> None:
         "releases", LOOKED, "a: x", "a power; b power", True
     )
     assert [row.what for row in merged()] == list(SUBJECTS)
+    blurred = [Row("releases", LEFT, "x", decides=False), Row("time", LOOKED, "t")]
+    told = {row.what: row for row in merged(("a", blurred), ("b", [Row("releases", LOOKED, "y")]))}["releases"]
+    assert told == Row("releases", LOOKED, "a: x; b: y", "", True)
 
 
 def test_the_weakest_row_of_the_entries() -> None:
@@ -142,8 +151,20 @@ def test_the_verdict_in_a_sentence() -> None:
         report(examined("a")).sentence
         == "Nothing was found against package 2 and its claim of epsilon 2 at 1 entry points. That is no proof."
     )
+    weak = replace(CLAIM, epsilon=40.0, delta=0.25)
+    others = [of_claim(examined(name), claim) for name, claim in (("a", weak), ("b", CLAIM), ("c", weak))]
+    assert report(*others).sentence == (
+        "Nothing was found against package 2 and its claims of single entry points (epsilon 40, delta 0.25 of a, c; "
+        "epsilon 2 of b; [claim] is epsilon 2) at 3 entry points. That is no proof."
+    )
+    left = report(replace(others[0], coverage=rows(releases=LEFT))).sentence
+    assert "(epsilon 40, delta 0.25 of a; [claim] is epsilon 2) depends on was not examined." in left
+    changes: tuple[dict[str, Any], ...] = ({"relation": Relation.REPLACE_ONE}, {"statement": "other"})
+    for changed in changes:
+        one = of_claim(others[1], replace(CLAIM, **changed))
+        assert ("replace-one neighbours" if "relation" in changed else "another statement") in report(one).sentence
     claim = Claim("said", "there", "one record", Relation.ADD_REMOVE, 2.0, 0.5)
-    assert "epsilon 2, delta 0.5 at 1" in report(examined("a"), claim=claim).sentence
+    assert "epsilon 2, delta 0.5 at 1" in report(of_claim(examined("a"), claim), claim=claim).sentence
 
 
 # --- Findings ---------------------------------------------------------------------------------------------------------

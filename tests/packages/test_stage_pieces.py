@@ -197,6 +197,8 @@ class Report:
     def __init__(self, *violations: Violation, runs: int = 4, calls: int = 9) -> None:
         self.violations, self.runs, self.calls = violations, runs, calls
         self.worst, self.delta = math.inf, 0.25
+        self.dice: tuple[str, ...] = ()
+        self.sums = (Row("composition", LOOKED, "sum"),)
 
 
 def violation(kind: str, release: str, **witness: Any) -> Violation:
@@ -315,7 +317,21 @@ def test_randomness_that_is_not_opened_leaves_results_undecided(
         ("releases", LOOKED),
     ]
     row = Row("published object", LOOKED, "r", "p")
-    assert stages._blurred(row).verdict is LEFT and stages._blurred(row).what == "published object"
+    assert not any(one.decides for one in rows if one.verdict is LEFT)
+    left = stages._blurred(row, report.sums)
+    assert left.verdict is LEFT and left.what == "published object" and not left.decides
+
+
+def test_known_losses_above_the_claim_stay_open_beside_randomness_that_is_not_opened(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    report = Report()
+    report.dice = ("result at x",)
+    _, (rows, _), _ = replayed(monkeypatch, report)
+    assert (rows[0].what, rows[0].verdict, rows[0].decides) == ("composition", LEFT, False)
+    report.sums = (Row("composition", LEFT, "adds up to 30"),)
+    _, (rows, _), _ = replayed(monkeypatch, report)
+    assert (rows[0].verdict, rows[0].decides) == (LEFT, True) and rows[0].reason.startswith("adds up to 30; the result")
 
 
 # --- Structural checks ------------------------------------------------------------------------------------------------
@@ -457,6 +473,9 @@ def test_rows_of_structural_checks_and_black_box(monkeypatch: pytest.MonkeyPatch
     found = [{"violation": True, "kind": "k", "meaning": "m"}, {"violation": False, "kind": "n", "meaning": "m"}]
     rows = stages.outside_rows(one, None, found, 9)
     assert rows[0] == Row("published object", FOUND, "k: m")
+    counted = stages.outside_rows(one, None, found, 9, [Row("composition", LOOKED, "r"), Row("releases", LEFT, "x")])
+    assert [row.decides for row in rows if row.what == "composition"] == [True]
+    assert not any(row.decides for row in counted[1:])
     assert [(row.what, row.verdict, row.decides) for row in rows[1:]] == [
         (what, LEFT, what == "composition") for what in SUBJECTS
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -104,8 +104,7 @@ class PackageReport:
     def sentence(self) -> str:
         """The verdict in a sentence."""
         name = f"{self.scope.package} {self.version}"
-        claim = self.scope.claim
-        said = f"its claim of epsilon {claim.epsilon:g}" + (f", delta {claim.delta:g}" if claim.delta else "")
+        said = _claimed(self.scope, self.entries)
         broken = list(dict.fromkeys(one.entry for one in self.violations))
         if broken:
             return (
@@ -140,24 +139,45 @@ class PackageReport:
         }
 
 
+def _claimed(scope: Scope, entries: Sequence[Examined]) -> str:
+    """The claims that were examined; by entry point, beside the file's own, where there are others than that one."""
+    whole = scope.claim
+    told: dict[str, list[str]] = {}
+    for one in entries:
+        claim = one.entry.claim
+        words = f"epsilon {claim.epsilon:g}" + (f", delta {claim.delta:g}" if claim.delta else "")
+        words += f", {claim.relation.value} neighbours" * (claim.relation is not whole.relation)
+        words += ", another statement" * (replace(claim, epsilon=whole.epsilon, delta=whole.delta,
+                                                  relation=whole.relation) != whole)  # fmt: skip
+        told.setdefault(words, []).append(one.entry.name)
+    own = f"epsilon {whole.epsilon:g}" + (f", delta {whole.delta:g}" if whole.delta else "")
+    if [*told] == [own]:
+        return f"its claim of {own}"
+    shown = "; ".join(f"{words} of {', '.join(names)}" for words, names in told.items())
+    return f"its claims of single entry points ({shown}; [claim] is {own})"
+
+
 def merged(*stages: tuple[str, Sequence[Row]]) -> tuple[Row, ...]:
     """One row a subject of several examinations, each (name, rows).
 
-    A violation in any is one. Else what some examination looked at counts as that one says; where none that decides
-    looked, it is not examined.
+    A violation in any is one. Else what an examination that decides left open stays open, whatever another one found;
+    what does not decide counts where nothing else does. Of the first examination, if it looked, all reasons are told.
     """
     return tuple(_merged(what, stages) for what in SUBJECTS)
 
 
-def _merged(what: str, stages: Iterable[tuple[str, Sequence[Row]]]) -> Row:
+def _merged(what: str, stages: Sequence[tuple[str, Sequence[Row]]]) -> Row:
     rows = [(name, row) for name, listed in stages for row in listed if row.what == what]
     order = list(Verdict).index
-    violations: list[Verdict] = [row.verdict for _, row in rows if row.verdict is Verdict.VIOLATION]
-    deciding = [row.verdict for _, row in rows if row.decides]
-    counted = violations or [max(deciding or [row.verdict for _, row in rows], key=order, default=Verdict.NOT_EXAMINED)]
-    told = {f"{name}: {row.reason}": None for name, row in rows if row.reason and row.verdict is counted[0]}
+    deciding = [row.verdict for _, row in rows if row.decides or row.verdict is Verdict.VIOLATION]
+    open_ones = [word for word in (Verdict.VIOLATION, Verdict.NOT_EXAMINED) if word in deciding]
+    words = open_ones[:1] or deciding or [row.verdict for _, row in rows]
+    counted = max(words, key=order, default=Verdict.NOT_EXAMINED)
+    looked = [name for name, listed in stages[:1] if deciding and any(row.decides for row in listed)]
+    told = {f"{name}: {row.reason}": None for name, row in rows if row.reason
+            and (row.verdict is counted or name in looked)}  # fmt: skip
     powers = dict.fromkeys(row.power for _, row in rows if row.power and row.verdict is Verdict.NOT_FOUND)
-    return Row(what, counted[0], "; ".join(told), "; ".join(powers), bool(deciding) or bool(violations))
+    return Row(what, counted, "; ".join(told), "; ".join(powers), bool(deciding))
 
 
 def _beside(rows: Sequence[Row]) -> list[Verdict]:

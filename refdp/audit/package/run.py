@@ -123,7 +123,7 @@ def _examined(
     except (NothingToCompare, SystemExit) as error:
         ended = _words(error)
         figures["error"] = ended
-    rows = merged(("replay", replayed), ("black box", outside_rows(subject, bound, found, calls)))
+    rows = merged(("replay", replayed), ("black box", outside_rows(subject, bound, found, calls, replayed)))
     if ended:
         rows = tuple(row if row.verdict is Verdict.VIOLATION else _left(row.what, ended) for row in rows)
     figures["seconds"] = round(time.perf_counter() - start, 2)

@@ -182,8 +182,8 @@ def replay(subject: Subject) -> tuple[list[Row], dict[str, Any]]:
             )
         )
     rows = list(replace(report, violations=tuple(violations)).coverage)
-    if blurred:
-        rows = [_blurred(row) for row in rows]
+    if blurred or report.dice:
+        rows = [_blurred(row, report.sums) for row in rows]
     return rows, {"runs": report.runs, "calls": report.calls, "loss": finite_or_name(report.worst),
                   "delta": report.delta, **({"other randomness": True} if blurred else {})}  # fmt: skip
 
@@ -198,12 +198,16 @@ BLURRED = ("result", "error")
 """Kinds that randomness which is not opened can bring about."""
 
 
-def _blurred(row: Row) -> Row:
-    """A row about the result or the losses of all releases, where not all randomness is opened: nothing is known."""
+def _blurred(row: Row, sums: Sequence[Row]) -> Row:
+    """A row about the result or the losses of all releases, where not all randomness is opened: nothing is known.
+
+    A black box may look at it instead, unless already the losses that are known add up to more than the claim.
+    """
     if row.what not in ("published object", "composition") or row.verdict is Verdict.VIOLATION:
         return row
+    above = [one.reason for one in sums if row.what == one.what and one.verdict is Verdict.NOT_EXAMINED]
     why = "the result depends on randomness that is not opened, so that neither it nor the losses are accounted for"
-    return Row(row.what, Verdict.NOT_EXAMINED, why)
+    return Row(row.what, Verdict.NOT_EXAMINED, "; ".join([*above, why]), decides=bool(above))
 
 
 def _unopened(why: str) -> list[Row]:
@@ -324,8 +328,10 @@ def _curve(runs: InProcess, bound: Bound, entry: Entry) -> str:
     return "".join(figure.svg for figure in drawn(figures)[0])
 
 
-def outside_rows(subject: Subject, bound: Bound | None, found: Sequence[dict[str, Any]], calls: int) -> list[Row]:
-    """The coverage of structural checks and black box together."""
+def outside_rows(
+    subject: Subject, bound: Bound | None, found: Sequence[dict[str, Any]], calls: int, replayed: Sequence[Row] = ()
+) -> list[Row]:
+    """The coverage of structural checks and black box together. replayed: what the replay says, if no box ran."""
     entry = subject.entry
     sizes = tuple(len(side) for pair in subject.pairs[:CHOSEN] for side in pair.sides)
     if bound is not None:
@@ -333,4 +339,5 @@ def outside_rows(subject: Subject, bound: Bound | None, found: Sequence[dict[str
     rows = [Row("published object", Verdict.VIOLATION, f"{one['kind']}: {one['meaning']}") for one in found
             if one["violation"]]  # fmt: skip
     left = "no black box: the file gives it no runs"
-    return [*rows, *(Row(what, Verdict.NOT_EXAMINED, left, decides=what == "composition") for what in SUBJECTS)]
+    missed = {"composition"} - {row.what for row in replayed if row.decides}
+    return [*rows, *(Row(what, Verdict.NOT_EXAMINED, left, decides=what in missed) for what in SUBJECTS)]
