@@ -100,8 +100,8 @@ def select(
     budget: a `refdp.PrivacyBudget` that the whole selection is charged to before the first run, its epsilon at delta.
     Errors: InvalidParameter for candidates that do not go together, of which nothing is established, or whose epsilon
     is infinite at delta, and for Dask frames, whose cluster would show how many runs there are; InvalidRecords; what
-    else a fit refuses; and BudgetExceeded: all before any run, and nothing is charged. RefdpError if a run fails, which
-    says neither which nor why, and leaves the selection charged.
+    else a fit refuses; and BudgetExceeded: all before any run, and nothing is charged. RefdpError if a run fails, or
+    trains twice, which says neither which nor why, and leaves the selection charged.
     Warns: once a candidate of what its fit warns of, before any run. Runs are silent, and no other thread is; of what
     other packages warn of in a run that holds unless another thread puts a filter of warnings before all others in it.
     """
