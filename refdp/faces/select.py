@@ -7,14 +7,15 @@
 
 How many runs there were is secret: it is in nothing that is returned, warned of, printed or raised, nor in a candidate
 or a seed. How long it took tells something of it, and so does all else that is seen of the process at work.
-Whatever a fit warns of or refuses it says once a candidate, from a rehearsal that ends where a budget would be charged.
+Whatever a fit warns of or refuses it says once a candidate, from a rehearsal that ends where a budget would be charged;
+no run may charge anything else, or twice, as `fit` of a class derived from refdp's might.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,7 @@ from refdp.faces.warned import muted, silence
 from refdp.io import frames
 from refdp.ledger import claims
 from refdp.ledger.certificate import Certificate, Guarantee, composition
+from refdp.ledger.proved import SELECTION
 from refdp.noise.calibration import laplace_charge
 from refdp.privacy.curator import Curator
 from refdp.privacy.events import Charge, Plan, Relation, Sensitivity, Sequential
@@ -66,13 +68,15 @@ class _Candidate:
     """One that no fit refuses any more.
 
     estimator: unfitted, with a seed of its own if it has one. label: one a record, as predictions are, shape
-    (records,). plan: of training and score, as the ledger proves them. certificate: of one run.
+    (records,). plan: of training and score, as the ledger proves them. certificate: of one run. asked: what its fit
+    would charge to a budget.
     """
 
     estimator: Any
     label: Any
     plan: Plan
     certificate: Certificate
+    asked: Any
 
 
 def select(
@@ -96,8 +100,8 @@ def select(
     budget: a `refdp.PrivacyBudget` that the whole selection is charged to before the first run, its epsilon at delta.
     Errors: InvalidParameter for candidates that do not go together, of which nothing is established, or whose epsilon
     is infinite at delta, and for Dask frames, whose cluster would show how many runs there are; InvalidRecords; what
-    else a fit refuses; and BudgetExceeded: all before any run, and nothing is charged. RefdpError if a run fails, which
-    says neither which nor why, and leaves the selection charged.
+    else a fit refuses; and BudgetExceeded: all before any run, and nothing is charged. RefdpError if a run fails, or
+    trains twice, which says neither which nor why, and leaves the selection charged.
     Warns: once a candidate of what its fit warns of, before any run. Runs are silent, and no other thread is; of what
     other packages warn of in a run that holds unless another thread puts a filter of warnings before all others in it.
     """
@@ -180,15 +184,37 @@ def _target(candidate: Any) -> Any:
 class _Rehearsal(PrivacyBudget):
     """In the place of a budget: ends a fit where it would be charged, with all checked and nothing released."""
 
+    asked: Any = None
+
     def charge(
         self, plan: Plan, *, established: tuple[float, float] | None = None, name: str = "", scope: str | None = None
     ) -> None:
         """Errors: always."""
+        self.asked = plan, established, name, scope
         raise _Ended
 
 
 class _Ended(Exception):
-    """A rehearsal came to its end."""
+    """A rehearsal came to its end, or a run asked for more than its rehearsal."""
+
+
+class _Once(PrivacyBudget):
+    """In the place of a budget: lets a run have what its rehearsal asked for, once."""
+
+    def __init__(self, candidate: _Candidate) -> None:
+        super().__init__(1.0)
+        self._left = [candidate.asked]
+
+    def charge(
+        self, plan: Plan, *, established: tuple[float, float] | None = None, name: str = "", scope: str | None = None
+    ) -> None:
+        """Errors: _Ended for another charge, and for a second one."""
+        if not self._left or self._left.pop() != (plan, established, name, scope):
+            raise _Ended
+
+    def taken(self) -> bool:
+        """Whether the run asked for it."""
+        return not self._left
 
 
 def _rehearsed(candidate: Any, X: Any, labels: Any, charge: Charge, relation: Relation) -> _Candidate:
@@ -222,8 +248,9 @@ def _rehearsed(candidate: Any, X: Any, labels: Any, charge: Charge, relation: Re
         own = estimator.insecure_seed is not None
         issued = issued.assuming(*((SEED_ASSUMPTION,) if own else ()))
         return _Candidate(
-            estimator, label if asked._regression else asked.classes_[label.astype(np.int64)], plan, issued
-        )
+            estimator, label if asked._regression else asked.classes_[label.astype(np.int64)], plan, issued,
+            rehearsal.budget.asked,
+        )  # fmt: skip
     raise InvalidParameter(f"a candidate of {type(candidate).__name__}, whose fit asks no budget before it trains")
 
 
@@ -252,13 +279,27 @@ def _best(
             for _ in range(law.draw(generator)):
                 with muted():
                     index = int(generator.integers(len(ready)))
-                    model = clone(ready[index].estimator).fit(X, labels)
+                    model = _fitted(ready[index], X, labels)
                     score = _score(model, X, ready[index].label, charge, relation, generator)
                 if best is None or score > best[0]:
                     best = score, index, model
         except Exception:
             return None
     return best
+
+
+def _fitted(candidate: _Candidate, X: Any, labels: Any) -> Any:
+    """A fit that charges what its rehearsal does, and once: a class of somebody else's may train again in its own.
+
+    Errors: _Ended for another one.
+    """
+    model = clone(candidate.estimator)
+    model.budget = budget = _Once(candidate)
+    model.fit(X, labels)
+    if not budget.taken():
+        raise _Ended
+    model.budget = None
+    return model
 
 
 def _score(model: Any, X: Any, y: Any, charge: Charge, relation: Relation, generator: np.random.Generator) -> float:
@@ -295,8 +336,8 @@ def _certificate(
     stands = all(verdict in claims.ESTABLISHED for _, verdict in needed)
     others = [one.certificate for one in ready]
     rests_on = (*winner.rests_on, *(line for one in others for line in one.rests_on), *needed)
-    found = replace(
-        winner, claimed=cost, established=cost if stands else Guarantee(np.inf, cost.delta),
-        notes=(*winner.notes, note), rests_on=tuple(dict.fromkeys(rests_on)),
+    found = winner.of_another(
+        SELECTION, cost if stands else Guarantee(np.inf, cost.delta), claimed=cost, notes=(*winner.notes, note),
+        rests_on=tuple(dict.fromkeys(rests_on)),
     )  # fmt: skip
     return found.assuming(*(line for one in others for line in one.assumptions), *said)

@@ -16,6 +16,7 @@ from refdp.data.sparse import AnyRecords
 from refdp.errors import InvalidParameter
 from refdp.faces.registry import Paper
 from refdp.ledger.certificate import Certificate, Guarantee
+from refdp.ledger.proved import BREACH
 from refdp.noise.samplers import SystemBits
 from refdp.privacy.curator import Array, Assigned, Curator, Request, Source
 from refdp.privacy.events import Event, Plan, Release, children, expand
@@ -157,8 +158,9 @@ def assuming(certificate: Certificate, *assumptions: str) -> Certificate:
 
 
 def without_guarantee(certificate: Certificate, breaches: Sequence[str]) -> Certificate:
-    """The certificate of a run whose public description was not public: nothing is established."""
+    """The certificate of a run whose public description was not public: nothing is established, and no proof is about
+    it."""
     if not breaches:
         return certificate
     nothing = Guarantee(float("inf"), certificate.established.delta)
-    return replace(certificate, established=nothing, notes=(*certificate.notes, *breaches))
+    return certificate.of_another(BREACH, nothing, notes=(*certificate.notes, *breaches))

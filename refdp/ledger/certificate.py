@@ -6,6 +6,7 @@ sensitivities that the ledger proves. For a repaired run they agree; for a publi
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -16,7 +17,7 @@ from refdp import shown
 from refdp.accounting import account
 from refdp.data.records import Categorical, Classes, Schema
 from refdp.ledger import claims
-from refdp.ledger.proved import Cited, cited
+from refdp.ledger.proved import ELSEWHERE, Cited, cited, of_another, running
 from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace, Mechanism
 from refdp.privacy.events import (
     Event,
@@ -95,6 +96,13 @@ class Certificate:
         """With further assumptions, each once."""
         return replace(self, assumptions=tuple(dict.fromkeys((*self.assumptions, *more))))
 
+    def of_another(self, what: str, established: Guarantee, **more: Any) -> Certificate:
+        """Of something else than one run, `proved.OTHERS` say what: with its figure, and with no proof that covers it.
+
+        more: fields besides.
+        """
+        return replace(self, established=established, proofs=of_another(self.proofs, what), **more)
+
     def __repr__(self) -> str:
         """One line; `to_dict` has everything."""
         return shown.certificate_line(self)
@@ -144,7 +152,8 @@ def issue(
     """The certificate of a run.
 
     declared: the plan as the algorithm declares it. proved: the same mechanisms with the ledger's sensitivities.
-    breaches: reasons, known from parameters alone, why no guarantee holds at all; established is then infinite.
+    breaches: reasons, known from parameters alone, why no guarantee holds at all; established is then infinite. So it
+    is where something else runs than the sources say of refdp's modules (`proved.running`).
     schema: the public description of the records. params: the run's parameters, by which proofs of whole programs are
     cited. established: the epsilon where something else than the plan bounds
     it, an individual filter say. rests_on: claims that the guarantee needs besides those of the declared sensitivities
@@ -160,8 +169,10 @@ def issue(
     lost = [line for name, verdict in needed if (line := _lost(name, verdict, grants))]
     if established is None:
         established = account(proved, delta=claimed.delta, both=claimed.delta > 0).epsilon
-    established = np.inf if breaches or lost else established
-    notes += lost
+    place = running(paper, _home(params))
+    changed = [f"{ELSEWHERE}, and nothing is established: {place}"] if place else []
+    established = np.inf if breaches or lost or changed else established
+    notes += [*lost, *changed]
     if established > claimed.epsilon * (1 + 1e-9):
         notes.append(
             f"the claim of epsilon {claimed.epsilon:g} does not hold; established is epsilon {established:.6g}"
@@ -176,8 +187,14 @@ def issue(
         (*notes, *remarks, *breaches),
         assumed(proved, schema, needed, grants),
         needed,
-        cited(paper, params, schema) if params is not None and schema is not None else (),
+        cited(paper, params, schema, place=place) if params is not None and schema is not None else (),
     )
+
+
+def _home(params: Any) -> str:
+    """The module of refdp in which the class of parameters is, empty where it is in none."""
+    home = str(type(params).__module__)
+    return home if home.startswith("refdp.") and hasattr(sys.modules.get(home), "Params") else ""
 
 
 def composition(plan: Plan) -> set[str]:

@@ -36,6 +36,11 @@ LEFT_OUT = " Not covered: "
 """In the statement of a kernel's claim, before what its theorem leaves out."""
 STREAM = "a stream of batches (`partial_fit`, `train_stream`), which no proof has read"
 """What a proof says of a stream's certificate."""
+SELECTION = "the best of several runs by scores (`refdp.select`), which no proof has read"
+"""Of a selection's."""
+BREACH = "a run without the guarantee of its settings, as its certificate notes"
+"""Of one whose description of the records was not public, or whose noise was not drawn."""
+OTHERS = (STREAM, SELECTION, BREACH)
 GRANTED = (
     "streams of batches, whose text is not read, and that what calls `train` hands it the records, settings and "
     "curator of this certificate",
@@ -77,15 +82,15 @@ class Kept:
         plain = {name: value for name, value in asdict(self).items() if name != "digest"}
         return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()[:16]
 
-    def stale(self) -> str:
-        """Why it covers nothing any more, empty where it does."""
+    def stale(self, place: str | None = None) -> str:
+        """Why it covers nothing any more, empty where it does. place: what `running` says, where it was asked."""
         if self.digest != self.digested():
             return "its digest is another"
         if self.text != text_now(self.paper):
             return "the text that trains has changed since"
         if not is_engine(self.engine):
             return "the reading that proved it, or what it takes for given, has changed since"
-        place = running(self.paper)
+        place = running(self.paper) if place is None else place
         return f"{ELSEWHERE}: {place}" if place else ""
 
 
@@ -114,8 +119,8 @@ class Cited:
         about = "exactly this run's settings" if self.this_run else ""
         if self.differs:
             about = f"the same program with other settings: {'; '.join(self.differs)}"
-        if STREAM in self.differs:
-            about = f"but this is {STREAM}"
+        if other := [one for one in self.differs if one in OTHERS]:
+            about = f"but this is {other[0]}"
         return f"{self.name}: {self.verdict} by {self.by}{', ' + about if about else ''}"
 
 
@@ -156,12 +161,25 @@ HOMES = ("refdp.data.records", "refdp.privacy.events")
 """Modules of whose classes schemas and settings are made, which are compared whatever a text reaches."""
 
 
-def running(paper: str) -> str:
+def running(paper: str, also: str = "") -> str:
     """The first name that stands for something else than the text that a result is about, empty where none does.
 
-    Samplers are compared as well, which no text reaches: a curator's source has them.
+    What accounts for a run is compared as well, and samplers, which no text reaches: a curator's source has them.
+    paper: one of somebody else has no text here, and the rest is compared. also: a further module, of printed readings.
     """
-    return otherwise({*HOMES, *reached(paper), *modules_of("refdp.privacy.sources:SampleSource")})
+    home = text_of(paper).partition(":")[0]
+    here = home in sys.modules
+    return otherwise({*HOMES, *(reached(paper) if here else ()), *_accounting(home if here else "", also)})
+
+
+@lru_cache
+def _accounting(home: str, also: str) -> frozenset[str]:
+    """Modules of refdp from which a certificate's figures follow, and of samplers; not those that compare."""
+    starts = ["refdp.privacy.sources:SampleSource", "refdp.data.reading:plan_of", "refdp.ledger.certificate:issue"]
+    starts += [f"{home}:plan", f"{home}:certificate"] if home else []
+    starts += [f"{also}:Params"] if also else []
+    found = {module for name in starts for module in modules_of(name)}
+    return frozenset(name for name in found if not name.startswith("refdp.ledger."))
 
 
 @lru_cache(maxsize=1)
@@ -268,10 +286,13 @@ def _from(row: Mapping[str, Any]) -> Kept:
     return Kept(**values)
 
 
-def cited(paper: str, params: Any, schema: Schema, further: tuple[Kept, ...] = ()) -> tuple[Cited, ...]:
+def cited(
+    paper: str, params: Any, schema: Schema, further: tuple[Kept, ...] = (), place: str | None = None
+) -> tuple[Cited, ...]:
     """The proofs about a paper's program under the run's relation; none for readings as printed and other parameters.
 
-    Of the results that are kept, and of `further` ones, that which differs from the run in the least.
+    Of the results that are kept, and of `further` ones, that which differs from the run in the least. place: what
+    `running` says, where it was asked.
     """
     if type(params) is not getattr(sys.modules.get(text_of(paper).partition(":")[0]), "Params", None):
         return ()
@@ -280,7 +301,7 @@ def cited(paper: str, params: Any, schema: Schema, further: tuple[Kept, ...] = (
     found = list(_theorems(paper, params))
     results = [one for one in (*further, *kept()) if (one.paper, one.relation) == (paper, params.relation.value)]
     about = sorted(
-        (_about(one, params, schema) for one in results), key=lambda one: (bool(one.stale), len(one.differs))
+        (_about(one, params, schema, place) for one in results), key=lambda one: (bool(one.stale), len(one.differs))
     )
     return (*found, *about[:1])
 
@@ -301,13 +322,13 @@ def _theorems(paper: str, params: Any) -> Iterator[Cited]:
     )  # fmt: skip
 
 
-def _about(result: Kept, params: Any, schema: Schema) -> Cited:
+def _about(result: Kept, params: Any, schema: Schema, place: str | None) -> Cited:
     own = settings_of(params)
     differs = [f"{name} = {value}, proved for {result.settings.get(name, 'none')}"
                for name, value in own.items() if result.settings.get(name) != value]  # fmt: skip
     differs += [f"no {name}, proved for {value}" for name, value in result.settings.items() if name not in own]
     differs += ["other features or another target"] if result.schema != plain(schema) else []
-    stale = result.stale()
+    stale = result.stale(place)
     proved = result.verdict == "PROVED" and not stale
     return Cited(
         f"refdp prove {result.paper} --relation {result.relation}", "z3 and cvc5", result.verdict, result.digest,
@@ -316,9 +337,9 @@ def _about(result: Kept, params: Any, schema: Schema) -> Cited:
     )  # fmt: skip
 
 
-def of_stream(proofs: tuple[Cited, ...]) -> tuple[Cited, ...]:
-    """What a stream's certificate says of the proofs about one run: none of them is about it."""
+def of_another(proofs: tuple[Cited, ...], what: str) -> tuple[Cited, ...]:
+    """What a certificate of something else says of the proofs about one run: none is about it. what: of `OTHERS`."""
     return tuple(
-        replace(one, covers=(), this_run=False, differs=(STREAM, *one.differs), not_covered=(STREAM, *one.not_covered))
+        replace(one, covers=(), this_run=False, differs=(what, *one.differs), not_covered=(what, *one.not_covered))
         for one in proofs
     )

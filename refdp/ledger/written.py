@@ -4,8 +4,9 @@ Functions are compared by their code, defaults and what they enclose, classes by
 its class and its parts. So what was put into a module or a class from elsewhere, at an import or later, is told. What a
 text does to itself is made anew with it, and is for its digest to tell (`refdp.ledger.proved.text_now`).
 
-What was taken away again leaves no trace but in caches: whatever they keep is computed anew, once, and again where it
-has changed in place since.
+What was taken away again leaves no trace but in caches: whatever they keep is computed anew, once all modules are what
+their sources make, and again where it has changed in place since. Of what is kept by a key that says itself what it
+equals nobody knows for what it was given, so that it is told as well.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import sys
 from collections import deque, namedtuple
 from collections.abc import Callable, Iterable, Iterator
 from contextvars import ContextVar
-from dataclasses import Field
+from dataclasses import Field, fields, is_dataclass, make_dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache, cached_property, partial
@@ -48,7 +49,7 @@ from typing import Any
 import numpy as np
 
 from refdp.data.numbers import Generic
-from refdp.ledger.fingerprint import parsed_module
+from refdp.ledger.fingerprint import modules_of, parsed_module
 
 LEFT_OUT = frozenset({
     "__builtins__", "__cached__", "__doc__", "__file__", "__loader__", "__spec__", "__path__", "__annotations__",
@@ -57,6 +58,8 @@ LEFT_OUT = frozenset({
 })  # fmt: skip
 """Names in modules and classes that the interpreter and the standard library fill, and notes for people."""
 BY_VALUE = (bool, int, float, complex, str, bytes, range, type(None), type(...), Fraction, Decimal, CodeType)
+KEYS = frozenset({*BY_VALUE, *np.sctypeDict.values(), np.ndarray})
+"""Kinds of which an object equals what its value says; of the last none is a key."""
 OF_FUNCTION = ("__code__", "__defaults__", "__kwdefaults__", "__closure__", "__globals__", "__builtins__",
                "__qualname__", "__module__")  # fmt: skip
 PARTS: tuple[tuple[type, tuple[str, ...]], ...] = (
@@ -94,9 +97,10 @@ def otherwise(modules: Iterable[str]) -> str:
     """The first name under which something else runs than the modules' sources make, empty where there is none.
 
     modules: by name. The first time each is executed anew; later it is asked whether its parts are the very same still.
+    Where a cache keeps what something else made this is told once, and all caches are emptied.
     """
-    for name in sorted(modules):
-        module = importlib.import_module(name)
+    found = {name: importlib.import_module(name) for name in sorted(_with_those_of_caches(frozenset(modules)))}
+    for name, module in found.items():
         known = _known(name)
         if not known or known[0][0] is not module or not all(map(_unchanged, known)):
             known.clear()
@@ -104,26 +108,57 @@ def otherwise(modules: Iterable[str]) -> str:
             if place := differs(module, seen):
                 return f"{name}{place}"
             known += seen
+    for name, module in found.items():
         if kept := _kept_of_another(module):
-            return f"{name}.{kept}, whose cache keeps what something else made"
+            _forget(found.values())
+            return f"{name}.{kept}"
     return ""
 
 
+def _forget(modules: Iterable[ModuleType]) -> None:
+    """All that caches keep: of what agrees nobody knows whether it was computed anew from what does not."""
+    for module in modules:
+        for function in list(vars(module).values()):
+            if _is_kept(function, module.__name__):
+                function.cache_clear()
+    _compared.cache_clear()
+
+
+@cache
+def _with_those_of_caches(modules: frozenset[str]) -> frozenset[str]:
+    """Modules, and those of refdp that their functions with caches reach: what is computed anew is then compared."""
+    found, waiting = set(modules), list(modules)
+    while waiting:
+        name = waiting.pop()
+        own = vars(importlib.import_module(name)).items() if name.startswith("refdp.") else ()
+        reached = {one for key, function in own if _is_kept(function, name) for one in modules_of(f"{name}:{key}")}
+        waiting += reached - found
+        found |= reached
+    return frozenset(found)
+
+
+def _is_kept(function: Any, module: str) -> bool:
+    """Whether it is a module's function with a cache."""
+    return hasattr(function, "cache_parameters") and function.__module__ == module
+
+
 def _kept_of_another(module: ModuleType) -> str:
-    """The first function whose cache keeps another result than the function gives now, empty where there is none.
+    """The first function whose cache keeps another result than the function gives now, and why; empty where none does.
 
     Those that were compared before, and have in them what they had, are not computed again.
     """
     for name, function in vars(module).items():
-        if not (hasattr(function, "cache_parameters") and function.__module__ == module.__name__):
+        if not _is_kept(function, module.__name__):
             continue
         before, now = _compared(f"{module.__name__}.{name}"), {}
         for key, result in _entries(function):
+            if not _equals_alike(key):
+                return f"{name}, whose cache may be asked with what says itself what it equals"
             known, seen = before.get(key, (ABSENT, []))
             if known is not result or not all(map(_unchanged, seen)):
                 seen = []
                 if not _gives(function.__wrapped__, key, result, seen):
-                    return name
+                    return f"{name}, whose cache keeps what something else made"
             now[key] = result, seen
         before.clear()
         before.update(now)
@@ -150,6 +185,35 @@ def _entries(function: Any) -> Iterator[tuple[Any, Any]]:
         if found:
             yield inside[place], inside[place + 1]
         place += 1 + found
+
+
+def _equals_alike(value: Any) -> bool:
+    """Whether a key of a cache equals only what has its class and parts, so that no other is found in its place."""
+    kind = type(value)
+    if kind in KEYS:
+        return True
+    equals = inspect.getattr_static(kind, "__eq__")
+    if any(equals is vars(one)["__eq__"] for one in (object, int, float, complex, str, bytes)):
+        return True
+    if kind in (tuple, frozenset, list, dict, set) or _is_refdps(kind):
+        return all(_equals_alike(part) for _, part in _parts(value))
+    return is_dataclass(kind) and _is_generated(kind, equals)
+
+
+def _is_refdps(kind: type) -> bool:
+    """Whether a class is that of its name in a module of refdp."""
+    found: Any = sys.modules.get(kind.__module__) if kind.__module__.startswith("refdp.") else None
+    for name in kind.__qualname__.split("."):
+        found = vars(found).get(name) if isinstance(found, type | ModuleType) else None
+    return found is kind
+
+
+def _is_generated(kind: Any, equals: Any) -> bool:
+    """Whether a dataclass's objects equal those of their very class alone, as the standard library makes them."""
+    made: Any = make_dataclass("made", [one.name for one in fields(kind) if one.compare])
+    written = attrgetter("co_code", "co_consts", "co_names")
+    own = all(inspect.getattr_static(kind, name) is vars(object)[name] for name in ("__class__", "__getattribute__"))
+    return own and type(equals) is FunctionType and written(equals.__code__) == written(made.__eq__.__code__)
 
 
 def _gives(function: Any, key: Any, result: Any, seen: Seen | None = None) -> bool:
@@ -191,7 +255,8 @@ def differs(module: ModuleType, seen: Seen | None = None) -> str:
     except Exception as problem:
         return f", whose source cannot be executed anew ({type(problem).__name__})"
     met = {(id(own), id(vars(fresh))): (module, fresh)}
-    return next(_differences(module, fresh, "", met, [] if seen is None else seen), "")
+    found = next(_differences(module, fresh, "", met, [] if seen is None else seen), None)
+    return "" if found is None else found or ", which is of another class"
 
 
 def _place(module: ModuleType) -> Path:
@@ -228,12 +293,12 @@ def _unchanged(compared: tuple[Any, tuple[Any, ...]]) -> bool:
 
 
 def _glance(value: Any) -> tuple[Any, ...]:
-    """What is in something, quickly."""
+    """Of what class something is, which can be changed in place, and what is in it, quickly."""
     if type(value) in QUICK:
-        return QUICK[type(value)](value)
+        return type(value), *QUICK[type(value)](value)
     if isinstance(value, type | ModuleType):
-        return (*vars(value), *vars(value).values(), *getattr(value, "__bases__", ()))
-    return tuple(part for _, part in _parts(value))
+        return type(value), *vars(value), *vars(value).values(), *getattr(value, "__bases__", ())
+    return type(value), *(part for _, part in _parts(value))
 
 
 def _of_array(array: Any) -> tuple[Any, ...]:
@@ -272,7 +337,7 @@ def _differences(
     if not parts and _is_closed(one):
         yield place
         return
-    if not isinstance(one, FIXED):
+    if type(one) not in FIXED:
         seen.append((one, _glance(one)))
     for (name, part), (named, made) in zip_longest(parts, _parts(other), fillvalue=("", ABSENT)):
         if name != named or part is ABSENT or made is ABSENT:

@@ -27,6 +27,7 @@ from refdp.errors import (
     UtilityWarning,
 )
 from refdp.faces import select, training
+from refdp.ledger.proved import SELECTION
 from refdp.noise.mechanisms import Gaussian, Laplace
 from refdp.privacy.curator import Curator
 from refdp.privacy.events import Plan, Relation, Release, Repeat, Sensitivity
@@ -143,6 +144,43 @@ def test_the_better_setting_is_selected_and_all_of_it_is_certified() -> None:
     assert dict(chosen.certificate.rests_on)["composition/selection-renyi"] == "ARGUED"
 
 
+class Twice(refdp.DPBoostRegressor):
+    """Trains again in its own `fit`."""
+
+    def fit(self, X: Any, y: Any) -> Any:
+        super().fit(X, y)
+        return super().fit(X, y)
+
+
+class Never(refdp.DPBoostRegressor):
+    """Trains where nobody would charge it, after its rehearsal."""
+
+    def fit(self, X: Any, y: Any) -> Any:
+        if type(self.budget) is not select._Rehearsal:
+            self.budget = None
+        return super().fit(X, y)
+
+
+@pytest.mark.parametrize("kind", [Twice, Never])
+def test_a_run_charges_what_its_rehearsal_does_and_once(kind: type) -> None:
+    x, y = records()
+    seed = refdp.ReproducibleSeed(1)
+    candidate = kind(epsilon=0.5, label_bounds=(0, 1), insecure_seed=seed, **PUBLIC)
+    with pytest.raises(RefdpError, match="a run of the selection failed"):
+        refdp.select([candidate], x, y, score_epsilon=0.25, mean_runs=3, insecure_seed=seed)
+
+
+def test_no_proof_of_one_run_is_about_a_selection() -> None:
+    x, y = records()
+    kind = refdp.DPBoostRegressor(epsilon=0.5, label_bounds=(0, 1), trees=3, depth=2, **PUBLIC)
+    whole = clone(kind).fit(x, y).certificate_.proofs
+    chosen = refdp.select([kind], x, y, score_epsilon=0.25, mean_runs=3)
+    assert [one.name for one in chosen.certificate.proofs] == [one.name for one in whole] and whole[0].covers
+    for one in chosen.certificate.proofs:
+        assert (one.covers, one.this_run, one.differs[0], one.not_covered[0]) == ((), False, SELECTION, SELECTION)
+        assert "but this is the best of several runs" in one.line() or one.stale
+
+
 def test_pure_candidates_cost_twice_a_run() -> None:
     x, y = records()
     seed = refdp.ReproducibleSeed(1)
@@ -248,6 +286,7 @@ def test_one_record_moves_a_score_by_one_at_most(kind: str, monkeypatch: pytest.
         return release(self, name, charge, value, *rest, **named)
 
     monkeypatch.setattr(Curator, "release", watched)
+    monkeypatch.setattr("refdp.ledger.certificate.running", lambda *_: "")  # it would tell of that
     monkeypatch.setattr(estimator, "predict", lambda self, X: np.full(len(X), 0.5 if kind == "numbers" else 0))
     for given in (y, list(y), y[:, None], pd.DataFrame({"y": y}), pd.Series(y, index=range(7, 7 + len(y))),
                   y.astype(float), y.astype(float)[:, None]):  # fmt: skip

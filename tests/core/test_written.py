@@ -10,6 +10,8 @@ import pickle
 import sys
 import typing
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -21,8 +23,11 @@ import pytest
 from refdp import noise
 from refdp.data import numbers
 from refdp.data.numbers import Generic
+from refdp.data.records import Classes, Numeric
 from refdp.ledger import written
+from refdp.ledger.certificate import Guarantee
 from refdp.noise import gridded
+from refdp.privacy.events import Relation
 
 TEXT = """
 from __future__ import annotations
@@ -89,7 +94,7 @@ class Params:
     class Inner:
         __slots__ = ("one",)
 
-DEFAULT = Params()
+DEFAULT, PAIR = Params(), Pair(1)
 bound = DEFAULT.bound
 
 @lru_cache(maxsize=4)
@@ -160,6 +165,26 @@ def swapped(function: Any, **more: Any) -> FunctionType:
     return FunctionType(function.__code__, {**function.__globals__, **more}, function.__name__, function.__defaults__)
 
 
+class Named(type(typing.Protocol)):  # type: ignore[misc]
+    """Another class of classes."""
+
+
+class Lazy(ModuleType):
+    """Gives what it wants by a name."""
+
+    def __getattribute__(self, name: str) -> Any:
+        return louder if name == "adder" else ModuleType.__getattribute__(self, name)
+
+
+def derived(kind: type) -> type:
+    return type(kind.__name__, (kind,), {"bound": louder})
+
+
+def disguised_class(kind: type) -> type:
+    own = {"__getattribute__": kind.__getattribute__, "__module__": "builtins", "__qualname__": "module"}
+    return type("module", (ModuleType,), own)
+
+
 def put(place: str, make: Callable[[Any], Any]) -> Callable[[Any], None]:
     def change(module: Any) -> None:
         owner, *names = module, *place.split(".")
@@ -223,6 +248,12 @@ CHANGES: dict[str, Callable[[Any], Any]] = {
     "math": put("math", lambda _: ModuleType("math")),
     "more": put("more", lambda _: 1),
     "less": lambda module: delattr(module, "half"),
+    "least, its class": lambda module: setattr(module.least, "__class__", Chosen("Generic", (Generic,), {})),
+    "DEFAULT, its class": lambda module: object.__setattr__(module.DEFAULT, "__class__", derived(module.Params)),
+    "PAIR, its class": lambda module: setattr(module.PAIR, "__class__", type("Pair", (tuple,), {"__slots__": ()})),
+    "Asks, its class": lambda module: setattr(module.Asks, "__class__", Named),
+    "the module, its class": lambda module: setattr(module, "__class__", Lazy),
+    "the module, its class by the same name": lambda module: setattr(module, "__class__", disguised_class(Lazy)),
     "built-in functions": lambda module: vars(module).update(__builtins__={"min": max}),
 }
 
@@ -260,6 +291,107 @@ def test_what_was_put_there_and_taken_away_is_no_difference(module: Any, monkeyp
     monkeypatch.setattr(module.Params, "bound", louder)
     assert written.otherwise([NAME]) == f"{NAME}.Params.bound"
     monkeypatch.undo()
+    assert written.otherwise([NAME]) == ""
+
+
+BEHIND = """
+SCALE = 1.0
+"""
+BEFORE = """
+from functools import lru_cache
+import {behind} as behind
+
+@lru_cache(maxsize=4)
+def kept(one):
+    return behind.SCALE * one
+"""
+
+
+@pytest.fixture
+def caching(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Any, Any]]:
+    """A module with a cache, and one behind it, later in the alphabet."""
+    names = ["written_kept", "written_later"]
+    for name, text in zip(names, (BEFORE.format(behind=names[1]), BEHIND), strict=True):
+        (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    importlib.invalidate_caches()
+    yield tuple(map(importlib.import_module, names))
+    for name in names:
+        sys.modules.pop(name, None)
+    written._known.cache_clear()
+    written._compared.cache_clear()
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_what_a_cache_keeps_is_compared_once_all_modules_are_what_they_should_be(
+    known: bool, caching: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And told once: caches are emptied, so that what runs next is what the sources say. known: compared before."""
+    first, later = caching
+    names = [first.__name__, later.__name__]
+    assert not known or (first.kept(2), written.otherwise(names)) == (2.0, "")
+    monkeypatch.setattr(later, "SCALE", 0.125)
+    assert first.kept(8) == 1.0
+    assert written.otherwise(names) == "written_later.SCALE"
+    monkeypatch.undo()
+    sys.modules.update({one.__name__: one for one in caching})
+    assert written.otherwise(names) == "written_kept.kept, whose cache keeps what something else made"
+    assert (written.otherwise(names), first.kept(8)) == ("", 8.0)
+
+
+def test_modules_behind_caches_of_refdp_are_compared_too() -> None:
+    found = written._with_those_of_caches(frozenset({"refdp.accounting.gaussian"}))
+    assert {"refdp.accounting.gaussian", "refdp.accounting.rounding"} <= found
+
+
+class Same(Fraction):
+    """Says that it is any other number."""
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    __hash__ = Fraction.__hash__
+
+
+class Half(float):
+    """A number of another class, and nothing else."""
+
+
+@dataclass(frozen=True)
+class Made:
+    one: Any = 1
+
+
+@dataclass(frozen=True)
+class Pretends(Made):
+    @property
+    def __class__(self) -> type:  # type: ignore[override]
+        return Made
+
+
+@dataclass(frozen=True)
+class Says:
+    one: Any = 1
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+
+HONEST = [1, 0.5, "a", b"a", None, Fraction(1, 2), np.float64(1), (1, (Half(0.5), "a")), int, Chosen("Late", (), {}),
+          louder, Made(), object(), Relation.ADD_REMOVE, Numeric("a", Half(0.0), 1.0), Classes(("a", "b"))]  # fmt: skip
+
+
+@pytest.mark.parametrize("key", HONEST, ids=repr)
+def test_a_key_that_equals_what_it_is_made_of_is_no_difference(key: Any, caching: tuple[Any, Any]) -> None:
+    assert written._equals_alike(key)
+
+
+@pytest.mark.parametrize("key", [Same(1, 100), (1, Same(1, 100)), Pretends(), Says(), Guarantee(Says(), 0.0)])
+def test_a_key_that_says_itself_what_it_equals_is_told(key: Any, module: Any) -> None:
+    """Under it something was kept that is given for another key."""
+    assert not written._equals_alike(key)
+    module.kept(key)
+    assert written.otherwise([NAME]) == f"{NAME}.kept, whose cache may be asked with what says itself what it equals"
     assert written.otherwise([NAME]) == ""
 
 

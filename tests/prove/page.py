@@ -220,13 +220,15 @@ run's settings or schema are others, and whether text or reading changed since, 
 
 The fingerprint is of all that stands in the modules that `train` reaches, and at each run these are compared with what
 their sources make when they are executed anew: where something else runs, after a patch in a notebook or a test, or at
-an import, no proof covers the run, and the certificate says which name differs. So are the samplers, and results that
-caches of functions in these modules keep: a patch that was undone lives on there until the process ends. What was put
-there while a run trained and taken away before its certificate was made is not seen otherwise. What the citation takes
-for granted is in its `not_covered`: Python, numpy and other libraries are not compared, nor is what calls `train`, and
+an import, no proof covers the run, nothing is established of it, and the certificate says which name differs. So are
+the modules that plan, account and certify a run, the samplers, and results that caches of functions in all of them
+keep, where a patch that was undone lives on: one certificate tells it, and the caches are emptied. What was put there
+while a run trained and taken away before its certificate was made is not seen otherwise. What the citation takes for
+granted is in its `not_covered`: Python, numpy and other libraries are not compared, nor is what calls `train`, and
 digests are no seal. Nothing in them is secret: they tell mistakes, and whoever can write to refdp's files, to the kept
 results, or in the same process to what compares them, can have anything cited. Streams (`partial_fit`, `train_stream`)
-are not read: a stream's certificate names the proofs, says so, and has none that covers it.
+and selections (`refdp.select`) are not read: their certificates name the proofs, say so, and have none that covers
+them.
 
 The solvers' answers are followed by a second program where
 cvc5 has a proof in steps or products refute: [the share](solver-evidence.md). Every bound taken 2% smaller: [bounds

@@ -11,15 +11,19 @@ import numpy as np
 import pytest
 
 from refdp import SGBDTRegressor
-from refdp.data import kernels
+from refdp.accounting import accountant
+from refdp.data import kernels, reading
 from refdp.data.records import Categorical, Interval, Numeric, Schema
+from refdp.faces import training
 from refdp.faces.registry import PAPERS, paper
 from refdp.ledger import claims, fingerprint, proved, written
 from refdp.ledger.certificate import Certificate
-from refdp.ledger.proved import STREAM, Kept, kept
+from refdp.ledger.proved import BREACH, STREAM, Kept, kept
 from refdp.papers import dpboost
+from refdp.privacy import events
 from refdp.privacy.curator import Curator
 from refdp.privacy.events import Relation
+from refdp.privacy.sources import SampleSource
 
 GROVE = [("grove", relation) for relation in Relation]
 RUNS = [
@@ -182,6 +186,84 @@ def test_a_run_on_what_was_put_into_a_text_cites_no_proof(
     assert proof().this_run
 
 
+@pytest.mark.parametrize(("owner", "name"), [
+    (SampleSource, "release"), (accountant, "account"), (dpboost, "train_on"), (events, "folded"), (reading, "Nothing"),
+])  # fmt: skip
+@pytest.mark.parametrize("as_published", [False, True])
+def test_nothing_is_established_where_something_else_runs(
+    owner: Any, name: str, as_published: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of what trains or accounts, though the fingerprints of the claims, computed once, stay what they were."""
+    settings: dict[str, Any] = {"trees": 2, "depth": 2}
+    settings |= {"candidates": "uniform"} if as_published else {}
+    given = {"relation": Relation.ADD_REMOVE, "as_published": as_published, **settings}
+    before = certificate("dpboost", **given)
+    real = getattr(owner, name)
+    monkeypatch.setattr(owner, name, lambda *one, **more: real(*one, **more))
+    found = certificate("dpboost", **given)
+    assert found.established.epsilon == np.inf
+    assert any(one.startswith(proved.ELSEWHERE) and name in one for one in found.notes)
+    monkeypatch.undo()
+    assert certificate("dpboost", **given) == before
+
+
+def test_nothing_is_established_from_a_plan_that_another_text_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thousandth of what trees cost, by a method that was there while the plan was made, is told, and forgotten."""
+    features = (Numeric("first", 0.0, 1.0),)
+    params = paper("dpboost").params({"epsilon": 1.0, "relation": "add-remove", "trees": 3}, as_published=False)
+    schema, honest = Schema(features, Interval(-2.0, 3.0)), dpboost.Params.tree_epsilon
+    monkeypatch.setattr(dpboost.Params, "tree_epsilon", lambda *given: honest(*given) / 1000)
+    dpboost.plan(params, schema)
+    monkeypatch.undo()
+    told, after = (dpboost.certificate(params, schema) for _ in range(2))
+    assert told.established.epsilon == np.inf and "refdp.data.reading.recorded, whose cache keeps" in told.notes[0]
+    assert (told.proofs[-1].this_run, told.proofs[-1].covers) == (False, ())
+    assert after.established.epsilon == pytest.approx(1.0) and not after.notes
+
+
+class Cheap(dpboost.Params):
+    """Says that it is any other."""
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    def __hash__(self) -> int:
+        return hash(dpboost.Params(1.0, Relation.ADD_REMOVE, trees=3))
+
+
+class Equal(float):
+    """Says that it is 1."""
+
+    def __eq__(self, other: object) -> bool:
+        return other == 1.0
+
+    def __hash__(self) -> int:
+        return hash(1.0)
+
+
+@pytest.mark.parametrize(("kind", "epsilon"), [(Cheap, 0.001), (dpboost.Params, Equal(0.001)), (dpboost.Params, True)])
+def test_a_plan_is_kept_by_what_parameters_are_and_not_by_what_they_say(kind: Any, epsilon: Any) -> None:
+    schema = Schema((Numeric("first", 0.0, 1.0),), Interval(-2.0, 3.0))
+    other, params = (one(value, Relation.ADD_REMOVE, trees=3) for one, value in ((kind, 0.5), (dpboost.Params, 1.0)))
+    object.__setattr__(other, "epsilon", epsilon)
+    reading.recorded.cache_clear()
+    for proven in (False, True):
+        dpboost.plan(other, schema, proved=proven)
+    found = dpboost.certificate(params, schema)
+    assert found.established.epsilon == pytest.approx(1.0) and not found.notes
+    kept_before = reading.recorded.cache_info()
+    again = dpboost.certificate(replace(params, epsilon=1.0), Schema((Numeric("first", 0.0, 1.0),), schema.target))
+    assert again == found and reading.recorded.cache_info().misses == kept_before.misses
+
+
+def test_no_proof_is_about_a_run_whose_description_was_not_public() -> None:
+    found = training.without_guarantee(certificate("dpboost", Relation.ADD_REMOVE), ["the classes were taken"])
+    assert found.established.epsilon == np.inf and found.notes == ("the classes were taken",)
+    for one in found.proofs:
+        assert (one.covers, one.this_run, one.differs[0], one.not_covered[0]) == ((), False, BREACH, BREACH)
+        assert "PROVED by" not in one.line() or one.line().endswith(f"but this is {BREACH}")
+
+
 def test_what_was_read_where_something_else_runs_is_kept_of_no_text(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("z3", reason="the extra proofs is not installed")
     pytest.importorskip("cvc5", reason="the extra proofs is not installed")
@@ -256,5 +338,5 @@ def test_a_stream_cites_no_proof_as_its_own() -> None:
         assert (one.covers, one.this_run, one.differs[0], one.not_covered[0]) == ((), False, STREAM, STREAM)
         assert one.line().endswith(f"but this is {STREAM}")
     assert any("streams" in line for line in proof("sgbdt").not_covered)
-    exact = proved.of_stream((proof("sgbdt"),))[0]
+    exact = proved.of_another((proof("sgbdt"),), STREAM)[0]
     assert proof("sgbdt").this_run and not exact.this_run and exact.covers == ()

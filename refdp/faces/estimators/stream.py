@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any, Self
 
 import numpy as np
@@ -27,7 +27,7 @@ from refdp.faces.warned import warn
 from refdp.io import frames
 from refdp.io.identities import canonical
 from refdp.ledger.certificate import Certificate
-from refdp.ledger.proved import of_stream
+from refdp.ledger.proved import STREAM
 from refdp.papers import sgbdt
 from refdp.privacy.curator import Curator, Source
 
@@ -277,7 +277,7 @@ class Streaming:
             found.append(f"{sgbdt.NO_END}: no privacy guarantee holds for a stream")
             warn(found[-1], PrivacyWarning)
         issued = paper.certificate(params, schema)
-        issued = replace(issued, proofs=of_stream(issued.proofs))
+        issued = issued.of_another(STREAM, issued.established)
         certificate = without_guarantee(assuming(issued, *seeded(generator)), found)
         stream = Stream(params, schema, source_for(params, generator), certificate)
         stream.observed, stream.public = observed, not unknown
