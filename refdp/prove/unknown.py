@@ -303,7 +303,8 @@ class Unknown(Contributed):
         terms, used = self._statistics()
         if self._now in self.paid:
             raise Unmodelled("a charge after a charge, before statistics are taken anew")
-        if not isinstance(self._contribution, Metered):
+        begun: Any = self._contribution
+        if not isinstance(begun, Metered):
             raise Unmodelled("payments to a contribution that keeps no accounts: hosts refuse it")
         accounts = self._accounts(self._contribution)
         _tabled(accounts._budget)
