@@ -161,7 +161,7 @@ as the noise that everybody knows asks for, one Gaussian composition.
 | what | how |
 |---|---|
 | its claims, below | `refdp claims --paper composition`, derived by `python -m proofs write composition/grove` |
-| its text, for all data sets | `refdp prove grove`: a regression and two classes, kept ([proofs](prove.md)); all trees |
+| its text, for all data sets | `refdp prove grove`: a regression, two classes, kept ([proofs](prove.md)); all trees |
 | its runs | `refdp audit grove`: replays on neighbours; mutants that the replays and the proof reject, `tests/own` |
 | its certificate | `GroveClassifier(...).fit(X, y).certificate_`, `refdp train grove ... --json` |
 | federated: shards, and hosts with faults | `tests/own/test_grove.py`, the same model byte by byte |
