@@ -322,7 +322,7 @@ def _theorems(paper: str, params: Any) -> Iterator[Cited]:
     )  # fmt: skip
 
 
-def _about(result: Kept, params: Any, schema: Schema, place: str | None) -> Cited:
+def _about(result: Kept, params: Any, schema: Schema, place: str | None = None) -> Cited:
     own = settings_of(params)
     differs = [f"{name} = {value}, proved for {result.settings.get(name, 'none')}"
                for name, value in own.items() if result.settings.get(name) != value]  # fmt: skip

@@ -63,7 +63,7 @@ def test_a_certificate_of_grove_cites_the_proof_of_its_text(name: str, relation:
     """Of which there is no theorem of Coq's kernel."""
     (program,) = certificate(name, relation).proofs
     assert (program.this_run, program.differs, program.stale) == (True, (), "")
-    assert sum("by induction" in line for line in program.covers) > 1
+    assert any("by induction" in line for line in program.covers)
     assert certificate(name, relation, epsilon=0.5).proofs[0].differs == ("epsilon = 0.5, proved for 1.0",)
 
 
