@@ -90,7 +90,9 @@ def test_both_directions_are_bet_on_where_that_promises_more(swapped: bool, low:
 
 
 def shown(bound: Bound) -> list[Any]:
-    return [value for name, value in bound.to_dict().items() if name not in ("seconds", "still", "unread", "last", "pairs")]
+    return [
+        value for name, value in bound.to_dict().items() if name not in ("seconds", "still", "unread", "last", "pairs")
+    ]
 
 
 def test_seeded_bounds_are_as_recorded() -> None:
