@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from refdp.audit.by_name import HEAP_TYPE, has_its_name
+from refdp.audit.by_name import HEAP_TYPE
 from refdp.audit.inside import attributes
 from refdp.audit.padding import shown
 
@@ -62,7 +62,7 @@ def _size(base: Any) -> int:
     if isinstance(base, np.ndarray):
         alone = type(base) is np.ndarray and behind(base) is None and not any(metadata(base.dtype))
         return base.nbytes if alone else -1
-    if type(base).__flags__ & HEAP_TYPE and (not has_its_name(type(base)) or any(attributes("", base))):
+    if type(base).__flags__ & HEAP_TYPE and (_of_python(base) is not None or any(attributes("", base))):
         return -1
     try:
         if type(base) is memoryview and (not base.contiguous or _size(base.obj) != base.nbytes):

@@ -671,8 +671,14 @@ def test_times_of_pandas_are_told_to_the_nanosecond_with_unit_and_fold() -> None
         assert view(one).lines != view(other).lines and view(one).opaque == []
 
 
-def test_what_an_index_of_pandas_computed_is_read_by_its_own_labels() -> None:
+@pytest.mark.parametrize("other", [False, True])
+def test_what_an_index_of_pandas_computed_is_read_by_its_own_labels(
+    other: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """other: where a package that was loaded before has its own module of Cython's memory under the same name."""
     pandas = pytest.importorskip("pandas")
+    if other:
+        monkeypatch.setitem(sys.modules, "_cyutility", ModuleType("_cyutility"))
     made = (pandas.date_range("2020", periods=3), pandas.Index(["a", "b", "a"]), pandas.Index([1.5, np.nan]),
             pandas.MultiIndex.from_product([[1], [2, 3]]))  # fmt: skip
     for index in made:

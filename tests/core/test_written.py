@@ -381,7 +381,7 @@ HONEST = [1, 0.5, "a", b"a", None, Fraction(1, 2), np.float64(1), (1, (Half(0.5)
           louder, Made(), object(), Relation.ADD_REMOVE, Numeric("a", Half(0.0), 1.0), Classes(("a", "b"))]  # fmt: skip
 
 
-@pytest.mark.parametrize("key", HONEST, ids=repr)
+@pytest.mark.parametrize("key", HONEST, ids=lambda one: type(one).__name__)
 def test_a_key_that_equals_what_it_is_made_of_is_no_difference(key: Any, caching: tuple[Any, Any]) -> None:
     assert written._equals_alike(key)
 
