@@ -678,7 +678,7 @@ def test_what_an_index_of_pandas_computed_is_read_by_its_own_labels(
     """other: where a package that was loaded before has its own module of Cython's memory under the same name."""
     pandas = pytest.importorskip("pandas")
     if other:
-        monkeypatch.setitem(sys.modules, "_cyutility", ModuleType("_cyutility"))
+        monkeypatch.setitem(sys.modules, "_cyutility", types.ModuleType("_cyutility"))
     made = (pandas.date_range("2020", periods=3), pandas.Index(["a", "b", "a"]), pandas.Index([1.5, np.nan]),
             pandas.MultiIndex.from_product([[1], [2, 3]]))  # fmt: skip
     for index in made:
