@@ -77,7 +77,7 @@ mutants: $(VENV)/test.stamp  ## print the kill matrix of the privacy mutants
 prove: $(VENV)/test.stamp  ## prove every paper's text private, hold its mutants against the proof, write docs/prove.md; minutes
 	$(BIN)/python -m tests.prove.page
 
-prove-kept: $(VENV)/test.stamp  ## prove the default parameters again where text or reading changed; certificates cite what is kept; 2 minutes
+prove-kept: $(VENV)/test.stamp  ## prove the default parameters again where text or reading changed; certificates cite what is kept; ten minutes of one core, most of them for Grove
 	$(BIN)/python -m refdp.prove.keep
 
 prove-slack: $(VENV)/test.stamp  ## every declared bound 2% smaller, asked again; writes docs/prove-slack.md; resumable, a quarter of an hour of one core
