@@ -206,7 +206,8 @@ def test_what_an_audit_of_a_pair_is_made_of(monkeypatch: pytest.MonkeyPatch, tmp
     assert calls == 0 and page is not None and asked[-1][0][1] is None
     page(())
     (name, function, bound, structure, runs, command, rows), more = pages[0]
-    assert (name, function, bound, structure) == ("m:f", ("function", "m:f", PAIR, 3, "m:s"), BOUND, [])
+    assert name == "m:f and the score m:s of its output"
+    assert (function, bound, structure) == (("function", "m:f", PAIR, 3, "m:s"), BOUND, [])
     assert runs == ("runs", 100) and command.startswith("refdp audit --callable m:f") and rows == ()
     assert more == {"stops": len(blackbox.looks(1000, 1.0)), "low_bits": False}
 

@@ -188,7 +188,8 @@ def test_every_leaf_has_its_path() -> None:
         "['finding'].kind": "k", "['finding'].where": "w", "['finding'].meaning": "m",
         "['finding'].violation": 1, "['code']": "function", "['type']": "type", "['random']": "Random",
         "['json'][0]": 1, "['json'][1]['a']": "b", "['half']": "[1,", "['open']": "{x", "['bytes']": "abc",
-        "['hex']": "ff00", "['pickle']<pickle>[0]": 5, "['pickle']<pickle>[1]": 2.5, "['tuple'][0]": 1,
+        "['hex']<bytes>[0]": 255, "['hex']<length>": 2, "['random'].gauss_next": "NoneType",
+        "['pickle']<pickle>[0]": 5, "['pickle']<pickle>[1]": 2.5, "['tuple'][0]": 1,
         "['pickle']<truths>[0]": 1, "['pickle']<places>[0]": 2, "['pickle']<places>[1]": 0,
         "['pickle']<opcodes>[0]": "PROTO EMPTY_LIST BINPUT MARK int float NEWTRUE APPENDS STOP",
         "['tuple'][1][0]": 2, "[3]": "key"}  # fmt: skip
@@ -266,4 +267,5 @@ def test_constants_of_a_pickle() -> None:
     assert state._constants(b"\x80\x03cut") is None
     text = "".join(map(str, state._constants(pickle.dumps([1, 255], protocol=2)) or []))
     assert text == "1255"
-    assert state.leaves(b"\x80\x03cut")[""] == "8003637574" and state.leaves(bytearray(b"[4]")) == {"[0]": 4}
+    cut = {"<bytes>[0]": int.from_bytes(b"\x80\x03cut", "little"), "<length>": 5}
+    assert state.leaves(b"\x80\x03cut") == cut and state.leaves(bytearray(b"[4]")) == {"[0]": 4}

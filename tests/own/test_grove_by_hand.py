@@ -299,6 +299,7 @@ def test_the_certificate_names_its_claims(noise: Any, quick: bool, monkeypatch: 
         return SimpleNamespace(epsilon=0.75)
 
     monkeypatch.setattr(grove, "account", account)
+    monkeypatch.setattr("refdp.ledger.certificate.running", lambda *given: "")  # this is another account
     found = grove.certificate(params, TWO)
     assert asked == [(grove.plan(params, TWO, proved=True), {"delta": 1e-7, "quick": quick})]
     assert (found.claimed.epsilon, found.claimed.delta, found.established.epsilon) == (1.0, 1e-7, 0.75)

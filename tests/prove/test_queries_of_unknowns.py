@@ -320,7 +320,7 @@ class Paying(Learning):
         return Statistics({})
 
     def accounts(self) -> Any:
-        return self.own[0]
+        return self.own[0]() if callable(self.own[0]) else self.own[0]
 
     def cost(self, statistics: Any) -> Any:
         return 0.0
@@ -418,13 +418,16 @@ def test_accounts_are_refdps_own_whether_they_are_paid_or_not(monkeypatch: pytes
     params = Settings()
     other = Accounts(initialise(1.0, 1e-5, 1, 1.0))
     monkeypatch.setattr(other, "_budget", params)
-    for own, fits in ((Accounts(initialise(1.0, 1e-5, 1, 1.0)), True), (other, False), (params, False)):
+    budget = initialise(1.0, 1e-5, 1, 1.0)
+    opened = Accounts(budget)
+    opened.open(1)
+    fresh, one = "that are not fresh ones without a record", Accounts(budget)
+    monkeypatch.setattr(Paying, "own", [lambda: Accounts(budget)])
+    told(Paying(params, SCHEMA), params)
+    for own, words in ((other, "are not refdp's own"), (params, "are not refdp's own"), (opened, fresh), (one, fresh)):
         monkeypatch.setattr(Paying, "own", [own])
-        if fits:
+        with pytest.raises(Unmodelled, match=words):
             told(Paying(params, SCHEMA), params)
-        else:
-            with pytest.raises(Unmodelled, match="are not refdp's own"):
-                told(Paying(params, SCHEMA), params)
 
 
 def test_whatever_has_a_released_value_in_it_is_a_released_choice() -> None:
