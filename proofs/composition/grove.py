@@ -10,6 +10,7 @@ from proofs.checker.programs import ProgramProved
 from proofs.checker.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
 from proofs.checker.statements import AtMost, ForAll, reals
 from proofs.checker.tightness import Tight
+from proofs.composition.runs import BOTH
 from refdp.accounting import account
 from refdp.own import grove
 from refdp.own.grove import (
@@ -20,7 +21,6 @@ from refdp.own.grove import (
     squared_others_bound,
     squared_square_bound,
 )
-from refdp.privacy.events import Relation
 
 LARGEST = Fraction(33, 10)
 STEP = Fraction(1, 2**25)
@@ -222,9 +222,6 @@ PROPOSITIONS = (
                 ProgramProved("grove", kind),
             ),
         )
-        for suffix, relation, kind in (
-            ("", ADD_REMOVE, Relation.ADD_REMOVE),
-            ("-replace-one", REPLACE_ONE, Relation.REPLACE_ONE),
-        )
+        for suffix, relation, kind in BOTH
     ),
 )

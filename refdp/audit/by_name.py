@@ -17,10 +17,12 @@ def has_its_name(thing: Any, name: str = "") -> bool:
     """Whether a module that is loaded has the very same under its name, or under the one given here."""
     if _is_module(thing):
         return sys.modules.get(thing.__name__) is thing
-    if isinstance(thing, types.BuiltinFunctionType) and (thing.__self__ is None or not _is_module(thing.__self__)):
-        return thing.__self__ is None
-    if isinstance(thing, types.BuiltinFunctionType) and has_its_name(thing.__self__):
-        return True
+    if isinstance(thing, types.BuiltinFunctionType):
+        owner = thing.__self__
+        if owner is None or not _is_module(owner):
+            return owner is None
+        if has_its_name(owner):
+            return True
     if isinstance(thing, types.CodeType):
         return False
     if isinstance(thing, type) and not thing.__flags__ & HEAP_TYPE:

@@ -371,7 +371,7 @@ def _binary(data: bytes, path: str, depth: int, above: frozenset[int], reading: 
     elif len(data) > MOST_BYTES:
         yield path, data.hex()
     else:
-        yield from _raw(data, path, RAW)
+        yield from _raw(data, path)
 
 
 def _decoded(data: bytes) -> str | None:
@@ -388,12 +388,12 @@ MOST_BYTES = 4_096
 RAW = ("<f8", "<f4", "<i4")
 
 
-def _raw(data: bytes, path: str, types_of: Iterable[str]) -> Leaves:
+def _raw(data: bytes, path: str) -> Leaves:
     """Bytes in groups as whole numbers, and as numbers of these types where they fit."""
     for place in range(0, len(data), BYTES):
         yield f"{path}<bytes>[{place // BYTES}]", int.from_bytes(data[place : place + BYTES], "little")
     yield f"{path}<length>", len(data)
-    for kind in types_of:
+    for kind in RAW:
         if len(data) % np.dtype(kind).itemsize == 0:
             for place, one in enumerate(np.frombuffer(data, dtype=kind).tolist()):
                 yield f"{path}<{kind[1:]}>[{place}]", one
@@ -443,11 +443,11 @@ NUMERIC = re.compile(r"[<>=|]?([fiu][248]|[iu]1)|float(16|32)|u?int(8|16|32|64)|
 def _named_types(data: bytes) -> list[np.dtype[Any]]:
     """Types of numbers besides float64 that a pickle names, the other order of bytes too where it names that."""
     texts = {argument for _, argument, _ in pickletools.genops(data) if isinstance(argument, str)}
-    named = {np.dtype(one) for one in texts if NUMERIC.fullmatch(one)} | (
-        {np.dtype(np.float64)} if {">"} & texts else set()
-    )
-    turned = {one.newbyteorder() for one in named} if {">"} & texts else set()
-    return sorted((named | turned) - {np.dtype(np.float64)}, key=str)
+    usual = np.dtype(np.float64)
+    named = {np.dtype(one) for one in texts if NUMERIC.fullmatch(one)}
+    if ">" in texts:
+        named |= {one.newbyteorder() for one in (*named, usual)}
+    return sorted(named - {usual}, key=str)
 
 
 def _constants(data: bytes) -> list[Any] | None:
