@@ -22,12 +22,11 @@ from functools import lru_cache
 from importlib import resources
 from typing import Any
 
-import numpy as np
-
+from refdp.data.reading import PLAIN
 from refdp.data.records import Schema
 from refdp.ledger import claims
 from refdp.ledger.fingerprint import current, module_digest, modules_of, tree_digest
-from refdp.ledger.written import otherwise
+from refdp.ledger.written import is_refdps, otherwise
 from refdp.privacy.events import Relation
 
 FILE = "proved.json"
@@ -220,10 +219,6 @@ def bytes_of() -> str:
     return hashlib.sha256("\n".join(found).encode()).hexdigest()
 
 
-PLAIN = (bool, int, float, str, type(None), np.float64)
-"""Kinds of values whose text says all; another's may compute as its class wants."""
-
-
 def plain(value: Any) -> str:
     """A setting's value as text, its exact value where it is a number; with what it was given beside its fields."""
     if isinstance(value, Enum) and _is_refdps(type(value)) and _is_member(value):
@@ -241,8 +236,7 @@ def _is_refdps(kind: type) -> bool:
 
     What is put into a module that is compared with its source is told; into any other whatever name is easily put.
     """
-    module = sys.modules.get(kind.__module__) if kind.__module__ in HOMES else None
-    return getattr(module, kind.__qualname__, None) is kind
+    return kind.__module__ in HOMES and is_refdps(kind)
 
 
 def _is_member(value: Enum) -> bool:

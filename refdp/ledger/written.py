@@ -195,12 +195,12 @@ def _equals_alike(value: Any) -> bool:
     equals = inspect.getattr_static(kind, "__eq__")
     if any(equals is vars(one)["__eq__"] for one in (object, int, float, complex, str, bytes)):
         return True
-    if kind in (tuple, frozenset, list, dict, set) or _is_refdps(kind):
+    if kind in (tuple, frozenset, list, dict, set) or is_refdps(kind):
         return all(_equals_alike(part) for _, part in _parts(value))
     return is_dataclass(kind) and _is_generated(kind, equals)
 
 
-def _is_refdps(kind: type) -> bool:
+def is_refdps(kind: type) -> bool:
     """Whether a class is that of its name in a module of refdp."""
     found: Any = sys.modules.get(kind.__module__) if kind.__module__.startswith("refdp.") else None
     for name in kind.__qualname__.split("."):
