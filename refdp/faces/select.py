@@ -8,7 +8,7 @@
 How many runs there were is secret: it is in nothing that is returned, warned of, printed or raised, nor in a candidate
 or a seed. How long it took tells something of it, and so does all else that is seen of the process at work.
 Whatever a fit warns of or refuses it says once a candidate, from a rehearsal that ends where a budget would be charged;
-no run may charge anything else, or twice, as `fit` of a class derived from refdp's might.
+what a candidate does with records is refdp's own text: a class derived from refdp's may change defaults alone.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ from refdp.io import frames
 from refdp.ledger import claims
 from refdp.ledger.certificate import Certificate, Guarantee, composition
 from refdp.ledger.proved import SELECTION
+from refdp.ledger.written import is_refdps
 from refdp.noise.calibration import laplace_charge
 from refdp.privacy.curator import Curator
 from refdp.privacy.events import Charge, Plan, Relation, Sensitivity, Sequential
@@ -48,6 +49,11 @@ CLAIMS = ("composition/selection-renyi", "composition/selection-pure")
 """What the cost of the selection rests on, besides what scores and the runs of all candidates rest on."""
 GRID = 2.0**-10
 """Scores are sums of one number in [0, 1] a record, rounded to this."""
+HARMLESS = frozenset({
+    "__annotations__", "__abstractmethods__", "__dict__", "__doc__", "__firstlineno__", "__init__", "__module__",
+    "__orig_bases__", "__parameters__", "__qualname__", "__static_attributes__", "__weakref__", "_abc_impl",
+})  # fmt: skip
+"""What a class derived from refdp's has of its own and no fit or score calls; `__init__` sees no records."""
 
 
 @dataclass(frozen=True)
@@ -68,15 +74,13 @@ class _Candidate:
     """One that no fit refuses any more.
 
     estimator: unfitted, with a seed of its own if it has one. label: one a record, as predictions are, shape
-    (records,). plan: of training and score, as the ledger proves them. certificate: of one run. asked: what its fit
-    would charge to a budget.
+    (records,). plan: of training and score, as the ledger proves them. certificate: of one run.
     """
 
     estimator: Any
     label: Any
     plan: Plan
     certificate: Certificate
-    asked: Any
 
 
 def select(
@@ -94,14 +98,15 @@ def select(
     """Train and score candidates at random, K times, and return the best.
 
     candidates: unfitted estimators of refdp with public bounds of every column, and the same classes or label_bounds
-    and relation. X, y: as `fit` takes them, in memory.
+    and relation; of a class derived from refdp's, if it changes none of its methods. X, y: as `fit` takes them, in
+    memory.
     score_epsilon: pure epsilon of each score. mean_runs: E K, twice the number of candidates if not given. eta: 0 for
     the logarithmic law of K (cheaper), 1 for the geometric one. delta: of the result; the largest of the candidates'.
     budget: a `refdp.PrivacyBudget` that the whole selection is charged to before the first run, its epsilon at delta.
     Errors: InvalidParameter for candidates that do not go together, of which nothing is established, or whose epsilon
     is infinite at delta, and for Dask frames, whose cluster would show how many runs there are; InvalidRecords; what
-    else a fit refuses; and BudgetExceeded: all before any run, and nothing is charged. RefdpError if a run fails, or
-    trains twice, which says neither which nor why, and leaves the selection charged.
+    else a fit refuses; and BudgetExceeded: all before any run, and nothing is charged. RefdpError if a run fails, which
+    says neither which nor why, and leaves the selection charged.
     Warns: once a candidate of what its fit warns of, before any run. Runs are silent, and no other thread is; of what
     other packages warn of in a run that holds unless another thread puts a filter of warnings before all others in it.
     """
@@ -154,6 +159,11 @@ def _checked(candidates: Any) -> list[Any]:
     if len({(_relation(one), one._regression) for one in kept}) > 1:
         raise InvalidParameter("candidates of several relations or tasks: one of each is needed")
     for one in kept:
+        if changed := _changed(one):
+            raise InvalidParameter(
+                f"a candidate of {type(one).__name__}, which has a {changed} of its own: what that does with records, "
+                "and what it would cost, is not known; a class derived from refdp's may change defaults"
+            )
         if one.bounds is None or getattr(one, one._target_parameter) is None:
             raise InvalidParameter(f"a candidate without bounds or {one._target_parameter}: no guarantee would hold")
         if one.budget is not None:
@@ -164,6 +174,25 @@ def _checked(candidates: Any) -> list[Any]:
         raise InvalidParameter(f"candidates of several {kept[0]._target_parameter}: their scores have different units, "
                                "and the best of them would mean nothing; give all of them the same")  # fmt: skip
     return kept
+
+
+def _changed(candidate: Any) -> str:
+    """The first name under which a candidate has something else than the class of refdp that it is derived from."""
+    kind: type = type(candidate)
+    own = next(base for base in kind.__mro__ if is_refdps(base))
+    others = [base for base in kind.__mro__ if base not in own.__mro__]
+    names = [name for base in others for name, value in vars(base).items() if _behaves(own, name, value)]
+    names += [name for name, value in vars(candidate).items() if callable(getattr(own, name, None))]
+    return next(iter(names), "" if type(kind) is type(own) else "metaclass")
+
+
+def _behaves(own: type, name: str, value: Any) -> bool:
+    """Whether something in a class derived from refdp's is, or may be, called in place of what is in that one."""
+    if name.startswith("__"):
+        return name not in HARMLESS
+    if name.startswith("set_") and name.endswith("_request"):  # scikit-learn gives every class its own
+        return False
+    return hasattr(own, name) and (callable(value) or hasattr(type(value), "__get__"))
 
 
 def _relation(candidate: Any) -> Relation:
@@ -184,37 +213,15 @@ def _target(candidate: Any) -> Any:
 class _Rehearsal(PrivacyBudget):
     """In the place of a budget: ends a fit where it would be charged, with all checked and nothing released."""
 
-    asked: Any = None
-
     def charge(
         self, plan: Plan, *, established: tuple[float, float] | None = None, name: str = "", scope: str | None = None
     ) -> None:
         """Errors: always."""
-        self.asked = plan, established, name, scope
         raise _Ended
 
 
 class _Ended(Exception):
-    """A rehearsal came to its end, or a run asked for more than its rehearsal."""
-
-
-class _Once(PrivacyBudget):
-    """In the place of a budget: lets a run have what its rehearsal asked for, once."""
-
-    def __init__(self, candidate: _Candidate) -> None:
-        super().__init__(1.0)
-        self._left = [candidate.asked]
-
-    def charge(
-        self, plan: Plan, *, established: tuple[float, float] | None = None, name: str = "", scope: str | None = None
-    ) -> None:
-        """Errors: _Ended for another charge, and for a second one."""
-        if not self._left or self._left.pop() != (plan, established, name, scope):
-            raise _Ended
-
-    def taken(self) -> bool:
-        """Whether the run asked for it."""
-        return not self._left
+    """A rehearsal came to its end."""
 
 
 def _rehearsed(candidate: Any, X: Any, labels: Any, charge: Charge, relation: Relation) -> _Candidate:
@@ -247,10 +254,8 @@ def _rehearsed(candidate: Any, X: Any, labels: Any, charge: Charge, relation: Re
     except _Ended:
         own = estimator.insecure_seed is not None
         issued = issued.assuming(*((SEED_ASSUMPTION,) if own else ()))
-        return _Candidate(
-            estimator, label if asked._regression else asked.classes_[label.astype(np.int64)], plan, issued,
-            rehearsal.budget.asked,
-        )  # fmt: skip
+        labelled = label if asked._regression else asked.classes_[label.astype(np.int64)]
+        return _Candidate(estimator, labelled, plan, issued)
     raise InvalidParameter(f"a candidate of {type(candidate).__name__}, whose fit asks no budget before it trains")
 
 
@@ -279,27 +284,13 @@ def _best(
             for _ in range(law.draw(generator)):
                 with muted():
                     index = int(generator.integers(len(ready)))
-                    model = _fitted(ready[index], X, labels)
+                    model = clone(ready[index].estimator).fit(X, labels)
                     score = _score(model, X, ready[index].label, charge, relation, generator)
                 if best is None or score > best[0]:
                     best = score, index, model
         except Exception:
             return None
     return best
-
-
-def _fitted(candidate: _Candidate, X: Any, labels: Any) -> Any:
-    """A fit that charges what its rehearsal does, and once: a class of somebody else's may train again in its own.
-
-    Errors: _Ended for another one.
-    """
-    model = clone(candidate.estimator)
-    model.budget = budget = _Once(candidate)
-    model.fit(X, labels)
-    if not budget.taken():
-        raise _Ended
-    model.budget = None
-    return model
 
 
 def _score(model: Any, X: Any, y: Any, charge: Charge, relation: Relation, generator: np.random.Generator) -> float:

@@ -152,22 +152,85 @@ class Twice(refdp.DPBoostRegressor):
         return super().fit(X, y)
 
 
-class Never(refdp.DPBoostRegressor):
-    """Trains where nobody would charge it, after its rehearsal."""
+class Dearer(refdp.DPBoostRegressor):
+    """Trains with another epsilon than it says."""
 
     def fit(self, X: Any, y: Any) -> Any:
-        if type(self.budget) is not select._Rehearsal:
-            self.budget = None
+        self.epsilon = 8.0
         return super().fit(X, y)
 
 
-@pytest.mark.parametrize("kind", [Twice, Never])
-def test_a_run_charges_what_its_rehearsal_does_and_once(kind: type) -> None:
+class Doubled(refdp.DPBoostRegressor):
+    """Has twice the epsilon that it is given."""
+
+    def __getattribute__(self, name: str) -> Any:
+        found = super().__getattribute__(name)
+        return 2 * found if name == "epsilon" else found
+
+
+class Ranked(refdp.DPBoostRegressor):
+    """Predicts ranks: one record moves the predictions of others."""
+
+    def predict(self, X: Any) -> Any:
+        return np.argsort(np.argsort(super().predict(X))) / len(X)
+
+
+class Shifted:
+    """Beside a class of refdp, before it."""
+
+    def _encoded(self, X: Any) -> Any:
+        found = super()._encoded(X)  # type: ignore[misc]
+        return found - found.mean(axis=0)
+
+
+class Mixed(Shifted, refdp.DPBoostRegressor):
+    """With a method from beside."""
+
+
+class Late(refdp.DPBoostRegressor):
+    """Puts a method into itself when it is made."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given)
+        self.predict = lambda X: np.argsort(X[:, 0]) / len(X)  # type: ignore[method-assign]
+
+    @classmethod
+    def _get_param_names(cls) -> list[str]:
+        return refdp.DPBoostRegressor._get_param_names()
+
+
+class Set(refdp.DPBoostRegressor):
+    """Other defaults, and what nothing of refdp's calls."""
+
+    trees = 2
+
+    def of_ours(self) -> int:
+        return 1
+
+
+@pytest.mark.parametrize("kind", [Twice, Dearer, Doubled, Ranked, Mixed, Late])
+def test_a_class_that_changes_what_is_done_with_records_is_refused(kind: type) -> None:
     x, y = records()
-    seed = refdp.ReproducibleSeed(1)
-    candidate = kind(epsilon=0.5, label_bounds=(0, 1), insecure_seed=seed, **PUBLIC)
-    with pytest.raises(RefdpError, match="a run of the selection failed"):
-        refdp.select([candidate], x, y, score_epsilon=0.25, mean_runs=3, insecure_seed=seed)
+    budget = refdp.PrivacyBudget(50.0)
+    candidate = kind(epsilon=0.5, label_bounds=(0, 1), **PUBLIC)
+    with pytest.raises(InvalidParameter, match=f"a candidate of {kind.__name__}, which has a .* of its own"):
+        refdp.select([candidate], x, y, score_epsilon=0.25, budget=budget)
+    assert not budget.entries
+
+
+def test_a_method_that_was_put_into_a_candidate_is_refused() -> None:
+    x, y = records()
+    candidate = refdp.DPBoostRegressor(epsilon=0.5, label_bounds=(0, 1), **PUBLIC)
+    candidate.predict = lambda X: np.zeros(len(X))  # type: ignore[method-assign]
+    with pytest.raises(InvalidParameter, match="has a predict of its own"):
+        refdp.select([candidate], x, y, score_epsilon=0.25)
+
+
+def test_a_class_with_other_defaults_is_selected_from() -> None:
+    x, y = records()
+    chosen = refdp.select([Set(epsilon=0.5, label_bounds=(0, 1), **PUBLIC)], x, y, score_epsilon=0.25, mean_runs=2)
+    assert type(chosen.estimator) is Set
+    assert chosen.certificate.established.epsilon == pytest.approx(1.5)
 
 
 def test_no_proof_of_one_run_is_about_a_selection() -> None:
@@ -506,13 +569,10 @@ def test_refusals_of_an_estimators_own_fit_are_not_charged_either() -> None:
     budget = refdp.PrivacyBudget(50.0, 1e-3)
     given: dict[str, Any] = {"classes": [0, 1], **PUBLIC}
 
-    class Silent(refdp.GroveClassifier):
-        def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-            return self
-
-    for kind, said in ((refdp.InPrivateClassifier(owners=["a", "b"], rounds=1, depth=1, **given), "without groups"),
-                       (refdp.DPXGBoostClassifier(absent="none", trees=1, depth=1, delta=0.0, **given), "absent"),
-                       (Silent(**given), "asks no budget")):  # fmt: skip
+    for kind, said in (
+        (refdp.InPrivateClassifier(owners=["a", "b"], rounds=1, depth=1, **given), "without groups"),
+        (refdp.DPXGBoostClassifier(absent="none", trees=1, depth=1, delta=0.0, **given), "absent"),
+    ):
         with pytest.raises(InvalidParameter, match=said):
             refdp.select([kind], x, y, score_epsilon=0.1, budget=budget)
     assert budget.spent() == 0.0
