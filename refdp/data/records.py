@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 from refdp.errors import InvalidParameter, InvalidRecords
 
 Floats = NDArray[np.float64]
+WIDEST, NARROWEST, FINEST = 2.0**1000, 2.0**-1000, 2.0**-40
+"""Between bounds of a numeric feature: the greatest distance, the least, and the least share of the greater bound."""
 
 
 def _as_floats(bounds: Numeric | Interval) -> bool:
@@ -30,11 +32,17 @@ def _as_floats(bounds: Numeric | Interval) -> bool:
     return finite
 
 
+def least_width(low: float, high: float) -> float:
+    """The least distance of bounds in between which there are thresholds enough."""
+    return max(FINEST * max(abs(low), abs(high)), NARROWEST)
+
+
 @dataclass(frozen=True)
 class Numeric:
     """A numeric feature with public bounds low <= high, in the feature's own unit. NaN is a missing value.
 
-    Errors: InvalidParameter unless the bounds and their distance are finite numbers.
+    Errors: InvalidParameter unless the bounds are finite numbers, their distance is at most `WIDEST`, and it is nothing
+    or at least `NARROWEST` and `FINEST` of the greater bound: between closer ones thresholds would coincide.
     """
 
     name: str
@@ -46,9 +54,15 @@ class Numeric:
             raise InvalidParameter(
                 f"bounds of {self.name!r}: [{self.low}, {self.high}] given, finite low <= high allowed"
             )
-        if not np.isfinite(self.high - self.low):
+        width = self.high - self.low
+        if width > WIDEST:
             raise InvalidParameter(
                 f"bounds of {self.name!r}: [{self.low}, {self.high}] given, their distance is too large"
+            )
+        if 0 < width < least_width(self.low, self.high):
+            raise InvalidParameter(
+                f"bounds of {self.name!r}: [{self.low}, {self.high}] given, their distance is too small for thresholds "
+                "between them: take the lower bound off the column, or give another unit"
             )
 
 

@@ -178,9 +178,10 @@ class Shards:
         return 0
 
 
-def check_records_each(population: Population, most: int) -> None:
+def check_records_each(population: Population | None, most: int) -> None:
     """Neighbours that differ in all of the up to `most` records of a participant need to know whose records are whose.
 
+    population: None for records in one place that are not there yet.
     Errors: InvalidRecords if a participant has more; InvalidParameter if the records' participants are not known.
     """
     if most == 1 or isinstance(population, Nothing):

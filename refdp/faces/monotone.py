@@ -26,6 +26,8 @@ from refdp.data.records import Categorical, Classes, Ensemble, Floats, Model, Sc
 from refdp.errors import InvalidParameter
 from refdp.ledger.certificate import Certificate
 
+DEEPEST = 12
+"""Levels of trees up to which which leaves touch is looked at, in matrices of leaves by leaves."""
 LARGEST = 64
 """Leaves up to which the nearest values are searched; a larger tree has the means of bounds alone."""
 FINE = 2.0**-32
@@ -48,11 +50,11 @@ def check_constraints(given: object) -> None:
         )
 
 
-def signs(given: Given, schema: Schema) -> NDArray[np.int64]:
-    """1, -1 or 0 for every feature, shape (features,). given: see `check_constraints`.
+def signs(given: Given, schema: Schema, params: Any = None) -> NDArray[np.int64]:
+    """1, -1 or 0 for every feature, shape (features,). given: see `check_constraints`. params: of the run.
 
     Errors: InvalidParameter for a column that is not there, another number of signs, a categorical feature with a
-    sign, or more than two classes.
+    sign, more than two classes, or trees of more than `DEEPEST` levels.
     """
     check_constraints(given)
     found = np.zeros(len(schema.features), dtype=np.int64)
@@ -70,6 +72,9 @@ def signs(given: Given, schema: Schema) -> NDArray[np.int64]:
         raise InvalidParameter(
             "monotone_constraints: two classes or a regression are allowed; more classes have several scores"
         )
+    depth = getattr(params, "depth", None) or 0
+    if found.any() and depth > DEEPEST:
+        raise InvalidParameter(f"monotone_constraints with depth = {depth}: at most {DEEPEST} is allowed with them")
     return found
 
 

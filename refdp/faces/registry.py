@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Protocol, cast, get_args, get_origin, get_type_hints
 
@@ -101,8 +102,9 @@ class Paper:
         return self.module.Params(**chosen) if self.printed is self.module else published.params(self.name, **chosen)
 
     def plan(self, params: Any, schema: Schema) -> Plan:
-        """Every release of a run, from parameters and schema alone."""
-        return self.module.plan(params, schema)
+        """Every release of a run, from parameters and schema alone. Errors: see `certificate`."""
+        with self._finite():
+            return self.module.plan(params, schema)
 
     def train(self, params: Any, records: AnyRecords, curator: Curator) -> Model:
         """Train under a curator."""
@@ -113,8 +115,17 @@ class Paper:
         return self.module.predict(model, x)
 
     def certificate(self, params: Any, schema: Schema) -> Certificate:
-        """Claimed and established guarantee."""
-        return self.module.certificate(params, schema)
+        """Claimed and established guarantee. Errors: InvalidParameter where some noise would be no finite number."""
+        with self._finite():
+            return self.module.certificate(params, schema)
+
+    @contextmanager
+    def _finite(self) -> Iterator[None]:
+        try:
+            yield
+        except ZeroDivisionError:
+            raise InvalidParameter(f"{self.name}: these settings leave next to nothing of epsilon to some release, "
+                                   "whose noise would be no finite number") from None  # fmt: skip
 
 
 def paper(name: str) -> Paper:

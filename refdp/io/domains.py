@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from refdp.data.records import Categorical, Classes, Feature, Floats, Interval, Numeric, Schema
+from refdp.data.records import WIDEST, Categorical, Classes, Feature, Floats, Interval, Numeric, Schema, least_width
 from refdp.documents import parsed
 from refdp.errors import InvalidRecords
 from refdp.io.cells import alike, is_missing, meaning, number_of
@@ -120,7 +120,7 @@ def observed_domain(table: Table, name: str, is_target: bool) -> tuple[Feature, 
     """The domain read off the records: the range of numbers, else the values; a target of two values is a class.
 
     Errors: InvalidRecords for a target with labels that files write for missing ones: whether they are classes is the
-    caller's to say; for numbers too far apart. It quotes no value.
+    caller's to say; for numbers too far apart. It quotes no value. Numbers too close for bounds are taken as one.
     """
     texts = sorted({str(value).strip() for value in table.column(name) if not is_missing(value)})
     if is_target and any(text.lower() in MISSING_CODES for text in texts):
@@ -134,8 +134,10 @@ def observed_domain(table: Table, name: str, is_target: bool) -> tuple[Feature, 
     numbers = np.array([number_of(text) for text in texts], dtype=np.float64)
     finite = numbers[np.isfinite(numbers)] if np.isfinite(numbers).any() else np.zeros(1)
     low, high = float(finite.min()), float(finite.max())
-    if not math.isfinite(high - low):
+    if high - low > WIDEST:
         raise InvalidRecords(f"{table.source}: no bounds can be read off the values of {name!r}; give public ones")
+    if not is_target and high - low < least_width(low, high):
+        high = low
     return Numeric(name, low, high), "observed"
 
 

@@ -162,8 +162,12 @@ class AccountSource:
     """No randomness and no records: zeros, first options, lower ends. A program run on it tells its plan."""
 
     def release(self, request: Request) -> Array:
-        """Zeros, or the first option of every row. Of the value's shape, or (rows,) for a choice."""
+        """Zeros, or the first option of every row. Of the value's shape, or (rows,) for a choice.
+
+        Errors: those of the mechanism's draws, which a run would otherwise have after it was charged.
+        """
         mechanism, value = asked(request)
+        mechanism.draws(value)
         return np.zeros(value.shape[:1], dtype=np.intp) if isinstance(mechanism, Exponential) else np.zeros(value.shape)
 
     def draw(self, request: Request) -> Array:

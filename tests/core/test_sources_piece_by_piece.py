@@ -141,6 +141,8 @@ def test_sources_without_noise_or_records() -> None:
     assert empty.draw(draw("uniform", size=(2, 2))).tolist() == [[0.0, 0.0]] * 2
     assert empty.draw(draw("uniform")).dtype == np.float64 and empty.draw(draw("integers", 3)).dtype == np.int64
     assert empty.assign(assign("poisson", 0.5)).tolist() == [0] * 12
+    with pytest.raises(InvalidParameter, match=r"at most 2\^57 steps"):  # before a run is charged, and not in it
+        empty.release(release(DiscreteLaplace(2.0**60, 1.0)))
 
 
 # --- Tapes ------------------------------------------------------------------------------------------------------------

@@ -29,6 +29,7 @@ from refdp.data.records import (
     make_records,
     weighed,
 )
+from refdp.data.shards import check_records_each
 from refdp.data.sparse import AnyRecords
 from refdp.errors import InvalidParameter, InvalidRecords, PrivacyWarning
 from refdp.faces import prediction, registry, released
@@ -186,7 +187,7 @@ class PrivateEstimator(Saved, BaseEstimator):
         frame = self._validated(X, reset=True)
         features, observed = self._described(frame)
         target, label, unknown = self._target(frames.labels(y))
-        signs(self.monotone_constraints, Schema(features, target))
+        signs(self.monotone_constraints, Schema(features, target), params)
         breaches = _breaches(observed, unknown, self._target_parameter)
         records = self._records(frame, Schema(features, target), label)
         weight = self._weights(sample_weight, label)
@@ -248,10 +249,13 @@ class PrivateEstimator(Saved, BaseEstimator):
         if schema is None:
             frames.check_bounds(self.bounds)
             self._check_target()
-        return params_for(
+        params = params_for(
             paper, self._settings(paper, warned=schema is not None), schema, regression=self._regression,
             as_published=self.as_published, settings=self.settings, rows=_unwrapped(self.rows),
         )  # fmt: skip
+        if (most := getattr(params, "records_each", 1)) > 1:
+            check_records_each(None, most)
+        return params
 
     def _settings(self, paper: Paper, *, warned: bool = False) -> dict[str, Any]:
         named = {field.name: getattr(self, field.name) for field in fields(paper.printed.Params)}

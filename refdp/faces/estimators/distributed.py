@@ -50,7 +50,7 @@ def fit_elsewhere(estimator: Any, X: Any, y: Any) -> Any:
     schema = Schema(features, _target(estimator))
     generator = generator_for(estimator.insecure_seed)
     params = estimator._params(paper, schema)
-    signs(estimator.monotone_constraints, schema)
+    signs(estimator.monotone_constraints, schema, params)
     source = source_for(params, generator)
     repeated(estimator.budget, X, by=estimator)
     warn_of_noise(paper, params, schema, estimator.rows)
