@@ -240,7 +240,9 @@ def _text(node: Any, ignored: frozenset[str] = _IGNORED) -> str:
 
 def _fields(node: ast.AST, ignored: frozenset[str]) -> Iterator[tuple[str, Any]]:
     for name, value in ast.iter_fields(node):
-        if name in ignored or value is None or value == []:
+        if name in ignored and not (name == "annotation" and isinstance(node, ast.AnnAssign)):  # classes follow these
+            continue
+        if value is None or value == []:
             continue
         if name == "body" and isinstance(value, list) and _is_docstring(value[0]):
             yield name, value[1:]

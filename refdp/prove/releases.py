@@ -22,7 +22,6 @@ from typing import Any
 
 import z3
 
-from refdp.accounting.individual import MARGIN
 from refdp.data.kernels import GRID
 from refdp.data.numbers import root
 from refdp.noise.draws import LARGEST_INDEX
@@ -48,6 +47,9 @@ ENDS = 8
 """The interval of the changes of a utility is sought at multiples of its length over this."""
 MANY_SQUARES = 4
 """Of so many unknowns solvers do not decide a sum of squares any more."""
+ROUNDING = Fraction(1, 2**46)
+"""What a record's cost may exceed twice its payment by, as a share of it: deviations and costs are rounded in float64.
+Of a round's cost it is up to seventy times as much, at small rates."""
 
 
 class Unproved(Exception):
@@ -180,14 +182,16 @@ def _paid(host: Unknown, value: Table, request: Request, world: World, states: s
     rates = [(scope.kind, scope.method, scope.weights[0]) for scope in scopes]
     if rates != [("subsample", "poisson", budget.rate)] and not (budget.rate == 1 and not rates):
         raise Unproved(f"records pay for a sample at rate {budget.rate:g}, and the release is about {rates or 'all'}")
+    assert request.sensitivity is not None
+    _bounded(host, value, mechanism, request.sensitivity, world, 1)
     paid = host.value(state, COST, "z")
     for way in _changes(host, value, world, mechanism):
         if not all(_fits(host, mechanism, one.sums) for one in way.moved):
             raise Unmodelled("records that pay for values off the grid of the noise")
         squares = [number(1 / Fraction(_deviation(mechanism, one.index)) ** 2) * one.change * one.change
                    for one in way.moved]  # fmt: skip
-        if squares:  # (alpha / 2) |change|^2 is to be at most alpha t; tabulated costs have a margin for rounding
-            most = number(2 + Fraction(MARGIN)) * paid
+        if squares:  # (alpha / 2) |change|^2 is to be at most alpha t
+            most = number(2 + ROUNDING) * paid
             _must(host, "a record changes the release by more than it pays for", [z3.Sum(squares) > most])
 
 

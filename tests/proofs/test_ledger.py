@@ -242,6 +242,12 @@ def test_meaning_matters(other: str) -> None:
     assert tree_text("def f(a):\n    return a + 1\n") != tree_text(other)
 
 
+def test_kinds_of_fields_matter() -> None:
+    """A class made of its annotations takes one that is a `ClassVar` for no field."""
+    field, shared = (f"class C:\n    name: {kind} = 'a'\n" for kind in ("str", "ClassVar[str]"))
+    assert tree_text(field) != tree_text(shared)
+
+
 def test_a_function_that_is_gone_has_no_fingerprint() -> None:
     assert current("refdp.papers.dpboost:no_such_function") is None
     assert current("refdp.no_such_module:f") is None

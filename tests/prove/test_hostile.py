@@ -57,6 +57,7 @@ from tests.prove.hostile_third import THIRD
 from tests.prove.hostile_thirteenth import HONEST as HONEST_THIRTEENTH
 from tests.prove.hostile_thirteenth import THIRTEENTH
 from tests.prove.hostile_thirtieth import THIRTIETH
+from tests.prove.hostile_thirtyeighth import THIRTYEIGHTH
 from tests.prove.hostile_thirtyfifth import HONEST as HONEST_THIRTYFIFTH
 from tests.prove.hostile_thirtyfifth import IGNORED, THIRTYFIFTH
 from tests.prove.hostile_thirtyfirst import THIRTYFIRST
@@ -129,6 +130,7 @@ LATER = (
     *THIRTYFIFTH,
     *THIRTYSIXTH,
     *THIRTYSEVENTH,
+    *THIRTYEIGHTH,
 )
 
 
