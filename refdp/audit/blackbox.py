@@ -47,6 +47,7 @@ class Bound:
     last: runs a side that the last look tested. pairs: how many pairs share the error.
     still: whether each pair's runs all gave one output, on both sides, so that nothing was compared.
     unread: what of an output was not looked into, and why: no bound is about it.
+    columns: how many numbers of a run were compared, those that stand for its names and kinds too.
     """
 
     lower: float
@@ -67,6 +68,7 @@ class Bound:
     unread: tuple[str, ...] = ()
     last: int = 0
     pairs: int = 1
+    columns: int = 0
 
     @property
     def refuted(self) -> bool:
@@ -231,10 +233,13 @@ def bound_from(
         if claimed is not None and best is not None and best.lower > claimed:
             break
     assert best is not None
-    still = all(_one_output(*runs.upto(look.samples)) for runs in sources)
+    tables = [runs.upto(look.samples) for runs in sources]
+    still = all(_one_output(*sides) for sides in tables)
+    columns = max(first.shape[1] for first, _ in tables)
     unread = next((told for runs in sources if (told := getattr(runs, "unread", ()))), ())
     made = _bound(best, delta, claimed, confidence, look.samples, start)
-    return replace(made, still=still, unread=unread, last=look.samples - look.chosen, pairs=len(sources))
+    last = look.samples - look.chosen
+    return replace(made, still=still, unread=unread, last=last, pairs=len(sources), columns=columns)
 
 
 def _one_output(first: Floats, second: Floats) -> bool:

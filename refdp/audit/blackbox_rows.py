@@ -9,7 +9,7 @@ from typing import Any
 
 from refdp.audit.binomial import Counts, clopper_pearson
 from refdp.audit.blackbox import Bound
-from refdp.audit.events_statistics import about_digits
+from refdp.audit.events_statistics import COORDINATES, about_digits
 from refdp.audit.verdicts import Row, Verdict, completed
 
 FOUND, LOOKED, LEFT = Verdict.VIOLATION, Verdict.NOT_FOUND, Verdict.NOT_EXAMINED
@@ -35,6 +35,7 @@ class Looked:
 
     sizes: records on both sides. calls: runs a side of structural checks. low_bits: whether they were looked at.
     pairs: how many pairs of data sets were tried. score: of outputs, which is output 0 then, "" for none.
+    reordered: whether both data sets have the same records.
     """
 
     sizes: tuple[int, ...]
@@ -42,6 +43,7 @@ class Looked:
     low_bits: bool
     pairs: int = 1
     score: str = ""
+    reordered: bool = False
 
 
 def coverage(bound: Bound, findings: Sequence[Mapping[str, Any]], looked: Looked) -> tuple[Row, ...]:
@@ -69,6 +71,8 @@ def _rows(bound: Bound, findings: Sequence[Mapping[str, Any]], looked: Looked) -
         yield Row("composition", FOUND, f"epsilon is at least {bound.lower:.4g}, confidence {bound.confidence:.9g}")
     elif bound.still:
         yield Row("composition", LEFT, f"{runs} gave one output a pair: nothing was compared that could differ")
+    elif looked.reordered:
+        yield Row("composition", LEFT, "the same records in another order on both sides: no record differs")
     else:
         together = "all outputs together" + (f" and the score {looked.score}, output 0" if looked.score else "")
         yield Row("composition", LOOKED, f"epsilon is at least {bound.lower:.4g} in {runs}, {together}",
@@ -80,7 +84,8 @@ def _rows(bound: Bound, findings: Sequence[Mapping[str, Any]], looked: Looked) -
     shown = " and ".join(str(size) for size in sorted(set(looked.sizes)))
     yield Row("record counts", LOOKED, f"data sets of {shown} records; no others", "what shows on these")
     if looked.low_bits:
-        yield Row("floating point", LOOKED, "last bits, decimals and denominators of outputs are among the events",
+        of = "outputs" if bound.columns <= COORDINATES else f"at most {2 * COORDINATES} of {bound.columns:,} numbers"
+        yield Row("floating point", LOOKED, f"last bits, decimals and denominators of {of} are among the events",
                   decides=False)  # fmt: skip
     else:
         yield Row("floating point", LEFT, "last bits were left out on request: noise is taken as ideal", decides=False)
@@ -98,12 +103,21 @@ def _rows(bound: Bound, findings: Sequence[Mapping[str, Any]], looked: Looked) -
     yield Row("time", LEFT, "how long a run takes was not measured", decides=False)
 
 
+def few_of(columns: int) -> str:
+    """Which of many numbers are looked at one by one, in words."""
+    return (
+        f"of {columns:,} numbers one by one those {COORDINATES} whose means lie farthest apart on earlier runs, and of "
+        f"{COORDINATES} others, whose digits do, these"
+    )
+
+
 def power(bound: Bound) -> str:
     """The least epsilon that the last look would have shown with 95%, of an event of which half of one side's runs is.
 
     By Clopper and Pearson's test at an even share of its error; bets need less. Of other events than those that are
     searched, as the parity of many outputs, nothing is said.
     """
+    searched = SEARCHED if bound.columns <= COORDINATES else f"{SEARCHED}, {few_of(bound.columns)}"
     claimed = math.inf if bound.claimed is None else bound.claimed
     runs, error = bound.last, (1 - bound.confidence) / 4 / bound.pairs
     if not math.isfinite(claimed) or runs < 1:
@@ -114,5 +128,5 @@ def power(bound: Bound) -> str:
         expected = runs / 2 * math.exp(-epsilon)
         counts = Counts(likelier, min(math.ceil(expected + 1.65 * math.sqrt(expected)), runs), runs)
         if clopper_pearson(counts, bound.delta, error) > claimed:
-            return f"epsilon {epsilon:.3g} (95%), by an event that half of one side's runs hit, {SEARCHED}"
-    return f"no violation of an event that half of one side's runs hit, {SEARCHED}: too few runs"
+            return f"epsilon {epsilon:.3g} (95%), by an event that half of one side's runs hit, {searched}"
+    return f"no violation of an event that half of one side's runs hit, {searched}: too few runs"

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from refdp.audit.imported import IMPORTED
 from refdp.audit.loaded import Loaded
-from refdp.audit.runs import CHUNK, RAISED, InputPair, chunk, compared, not_read
+from refdp.audit.runs import CHUNK, RAISED, InputPair, Scored, chunk, compared, not_read
 from refdp.audit.structural_samples import State
 from refdp.checks import check_count
 from refdp.documents import parsed
@@ -59,17 +59,11 @@ class Job:
     score: str = ""
 
     def function(self) -> Any:
-        """The function to run, with the score of its output before it where one is given."""
+        """The function to run, which knows of the score of its output where one is given."""
         found = to_run(self.name)
         if not self.score:
             return found
-        score = to_run(self.score, "--score")
-
-        def scored(records: Any, seed: int) -> Any:
-            output = found(records, seed)
-            return score(output), output
-
-        return scored
+        return Scored(found, to_run(self.score, "--score"), self.score)
 
     def digest(self) -> str:
         """A name for job and pair that changes with either, and with the text of the function's module."""

@@ -19,7 +19,11 @@ from refdp.audit.outputs import BESIDE, OF_ERROR
 Floats = NDArray[np.float64]
 
 COORDINATES = 24
-"""At most this many coordinates are looked at one by one: those that differ most in the mean rank."""
+"""At most this many coordinates are looked at one by one: those whose means differ most; as many others by digits."""
+DIGIT_RUNS = 1_000
+"""At most this many runs a side say whose digits differ most."""
+DIGIT_CELLS = 400_000
+"""Numbers whose digits are looked at for that: fewer runs where there are more coordinates, 100 a side at least."""
 PAIRED = 6
 """Differences and quotients of two coordinates are looked at up to this many coordinates that vary."""
 BINS = 48
@@ -207,6 +211,23 @@ class LowestBit:
 
 
 @dataclass(frozen=True)
+class Picked:
+    """Digits of a coordinate that was picked by what runs show of it, and so is compared on others."""
+
+    learnt: ClassVar[bool] = True
+    inner: Statistic
+
+    @property
+    def words(self) -> str:
+        """The same."""
+        return self.inner.words
+
+    def __call__(self, rows: Floats) -> Floats:
+        """The same."""
+        return self.inner(rows)
+
+
+@dataclass(frozen=True)
 class Ratio:
     """log of how often this cell of a statistic was seen on the first side against the second.
 
@@ -285,8 +306,9 @@ def learn(first: Floats, second: Floats, *, low_bits: bool = True) -> list[Stati
     pairs = list(combinations(moving, 2)) if len(moving) <= PAIRED else []
     plain += [Difference(i, j) for i, j in pairs]
     found: list[Statistic] = [*plain, *(Quotient(i, j) for i, j in pairs)]
-    for index in chosen if low_bits else ():
-        found += [LowestBit(index), Decimals(index), Decimals(index, significant=True), Denominator(index)]
+    if low_bits:
+        found += [digits for index in chosen for digits in _digits(index)]
+        found += [Picked(digits) for index in _by_digits(first, second, chosen) for digits in _digits(index)]
     found += [ratio for statistic in [*plain, WholeRow()] for ratio in _ratios(statistic, first, second)]
     if first.shape[1] > 1:
         found += _classifiers(first[:LEARNT], second[:LEARNT])
@@ -315,6 +337,32 @@ def _coordinates(first: Floats, second: Floats) -> list[int]:
     gap = np.abs(np.nan_to_num(_finite(first).mean(axis=0) - _finite(second).mean(axis=0)))
     spread = _finite(np.concatenate([first, second])).std(axis=0) + 1e-300
     return sorted(np.argsort(-gap / spread)[:COORDINATES].tolist())
+
+
+def _digits(index: int) -> tuple[Statistic, ...]:
+    return LowestBit(index), Decimals(index), Decimals(index, significant=True), Denominator(index)
+
+
+def _by_digits(first: Floats, second: Floats, chosen: list[int]) -> list[int]:
+    """Other columns whose last bits, decimals or denominators differ most between the sides, on the first runs."""
+    columns = np.setdiff1d(np.arange(first.shape[1]), chosen)
+    runs = min(max(DIGIT_CELLS // max(len(columns), 1), 100), DIGIT_RUNS, len(first))
+    rows = np.concatenate([first[:runs], second[:runs]])
+    columns = columns[np.any(rows[:, columns] != rows[0, columns], axis=0)]
+    apart = np.zeros(len(columns))
+    for part in np.array_split(np.arange(len(columns)), 1 + columns.size * len(rows) // DIGIT_CELLS):
+        cells = rows[:, columns[part]].reshape(-1, 1)
+        for statistic in _digits(0):
+            sides = np.split(statistic(cells).reshape(len(rows), -1), 2)
+            apart[part] = np.maximum(apart[part], [_surprise(*one) for one in zip(*(side.T for side in sides))])
+    return sorted(columns[np.argsort(-apart, kind="stable")[:COORDINATES]].tolist())
+
+
+def _surprise(first: Floats, second: Floats) -> float:
+    """How far two histograms of as many runs lie apart, in deviations from what chance makes of them (chi-square)."""
+    values, cells = np.unique(np.concatenate([first, second]), return_inverse=True)
+    a, b = (np.bincount(side, minlength=len(values)) for side in np.split(cells.ravel(), [len(first)]))
+    return float((np.sum((a - b) ** 2 / (a + b)) - len(values)) / np.sqrt(2 * len(values)))
 
 
 def _ratios(statistic: Statistic, first: Floats, second: Floats) -> Iterator[Ratio]:

@@ -19,8 +19,12 @@ from refdp.audit.padding import odd_truths, without_padding
 
 Floats = NDArray[np.float64]
 
-NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?!\w)")
-"""A number that stands by itself in a text."""
+_POWER = r"(?:[eE][-+]?\d+)?"
+NUMBER = re.compile(
+    r"(?<![\w.])[-+]?"
+    rf"(?:\d*\.\d+{_POWER}(?!\d)|\d+\.{_POWER}(?!\w)|\d+{_POWER}(?=[^\W\d]*(?!\w)))"
+)
+"""A number that begins a word of a text: with decimals whatever follows, else up to the word's end, or with a unit."""
 WHOLE = 2**53
 """Whole numbers up to here are floats."""
 LONGEST = 400

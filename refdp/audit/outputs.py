@@ -68,7 +68,7 @@ def whole_row(output: Any) -> Floats:
         zeros = np.flatnonzero((nearest == 0) & np.signbit(nearest))
         return np.append(row, [_digest(zeros.tolist()) if zeros.size else 0.0, _digest(_kinds(output)), 0.0, 0.0])
     reading = read(output)
-    state = {} if array.dtype.kind == "c" else reading.leaves
+    state = reading.leaves
     found = [one for leaf in state.values() for one in in_floats(leaf)]
     if not found:
         return np.array([_digest((list(reading.leaves.items()), reading.spelled)), *_beside(reading)[1:]])
@@ -78,6 +78,16 @@ def whole_row(output: Any) -> Floats:
         for path, leaf in state.items()
     ]
     return np.array([*found, _digest(names), *_beside(reading)], dtype=np.float64)
+
+
+def with_score(row: Floats, score: Sequence[float] | None) -> Floats:
+    """A row of `whole_row` with a score in front, and behind its numbers what a float does not hold of the score.
+
+    score: None where it raised, which counts as a place that was not looked into. Shape (numbers + BESIDE,).
+    """
+    if score is None:
+        return np.concatenate([[np.nan], row[:-1], [row[-1] + 1]])
+    return np.concatenate([score[:1], row[:-BESIDE], score[1:], row[-BESIDE:]])
 
 
 def row_of_error(error: Exception) -> Floats:

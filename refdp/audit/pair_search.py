@@ -130,8 +130,13 @@ class Searched:
 def chosen(
     function: Callable[..., Any], columns: Ranges, relation: Relation, claimed: float, delta: float, seed: int
 ) -> Searched:
-    """Search for the pair on which a function(records, seed) tells most."""
-    pairs = list(candidates(columns, relation, seed))
+    """Search for the pair on which a function(records, seed) tells most.
+
+    Errors: InvalidParameter for bounds within which no two records differ, where one replaces the other.
+    """
+    pairs = [pair for pair in candidates(columns, relation, seed) if not np.array_equal(pair.first, pair.second)]
+    if not pairs:
+        raise InvalidParameter("no two records differ within the bounds: --relation add-remove, or other bounds")
     settings = LARGE if _has_epsilon(function) else ()
     ways: list[Callable[..., Any]] = [*(partial(function, epsilon=one) for one in settings), function]
     best: dict[int, None] = {}

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from refdp.audit.in_floats import in_floats
 from refdp.audit.outputs import (
     BESIDE,
     changing,
@@ -20,6 +21,7 @@ from refdp.audit.outputs import (
     unread,
     unread_of_error,
     whole_row,
+    with_score,
     without_numbers,
 )
 from refdp.errors import InvalidParameter
@@ -63,6 +65,22 @@ class Vectorised:
     def __call__(self, records: Any, seed: int) -> Floats:
         """One run."""
         return np.asarray(self.batch(records, 1, np.random.default_rng(seed))[0])
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A function of (records, seed), and a score of its output that stands before the output's own numbers.
+
+    An output is read before its score is called, which is foreign and may change it, or raise.
+    """
+
+    function: Mechanism
+    score: Callable[[Any], Any]
+    name: str
+
+    def __call__(self, records: Any, seed: int) -> Any:
+        """One run's output, as the function gives it."""
+        return self.function(records, seed)
 
 
 @dataclass(frozen=True)
@@ -131,7 +149,8 @@ def chunk(mechanism: Any, pair: InputPair, seed: int, start: int, stop: int) -> 
     """Outputs of runs start..stop-1 on both sides, each a list of vectors (one of shape (runs, columns) if vectorised).
 
     Behind a run's numbers stands what else its output is (`refdp.audit.outputs`); a run that raises has that alone.
-    Errors: NothingToCompare if all of the first runs raise, or have no numbers.
+    Errors: NothingToCompare if all of the first runs raise, or have no numbers; InvalidParameter for a score that is
+    no number, or raises on all outputs of the first runs.
     """
     records = pair.first, pair.second
     if hasattr(mechanism, "batch"):
@@ -143,10 +162,14 @@ def chunk(mechanism: Any, pair: InputPair, seed: int, start: int, stop: int) -> 
     sides: list[list[Floats]] = [[], []]
     errors: list[Exception] = []
     bare: list[Any] = []
+    unscored: list[Exception] = []
     for run in range(start, stop):
         begin = seed_of(seed + 1, run) & 1  # turns by a coin: what changes in time does not tell the sides apart
         for side in (begin, 1 - begin):
-            sides[side].append(_one(mechanism, records[side], seed_of(seed, 2 * run + side), errors, bare))
+            sides[side].append(_one(mechanism, records[side], seed_of(seed, 2 * run + side), errors, bare, unscored))
+        if run + 1 == TRIED and unscored and len(errors) + len(unscored) == 2 * TRIED:
+            told = f"it raised {_named(unscored[-1])} on all of the first {len(unscored)} outputs"
+            raise InvalidParameter(f"--score {mechanism.name!r}: {told}") from unscored[-1]
         if run + 1 == min(TRIED, stop) > 1 and len(errors) + len(bare) == 2 * (run + 1):
             if bare:
                 raise NothingToCompare(str(without_numbers(bare[-1])))
@@ -154,22 +177,54 @@ def chunk(mechanism: Any, pair: InputPair, seed: int, start: int, stop: int) -> 
     return sides
 
 
-def _one(mechanism: Mechanism, records: Any, seed: int, errors: list[Exception], bare: list[Any]) -> Floats:
+def _one(
+    mechanism: Mechanism,
+    records: Any,
+    seed: int,
+    errors: list[Exception],
+    bare: list[Any],
+    unscored: list[Exception],
+) -> Floats:
     try:
         output = mechanism(copy.deepcopy(records), seed)  # it may change what it is given
     except RAISED as error:
         errors.append(error)
         return row_of_error(error)
     row = whole_row(output)
+    if isinstance(mechanism, Scored):
+        try:
+            score = mechanism.score(output)
+        except RAISED as error:
+            unscored.append(error)
+            return with_score(row, None)
+        return with_score(row, _numbers_of(score, mechanism.name))
     if len(row) == BESIDE:
         bare.append(output)
     return row
 
 
+def _numbers_of(score: Any, name: str) -> list[float]:
+    """A score as a float, and what that does not hold of it. Errors: InvalidParameter unless it is one real number."""
+    try:
+        array = np.asarray(score)
+        if array.size == 1 and array.dtype.kind in "fiubO":
+            one = array.item()
+            return list(in_floats(one)) if isinstance(one, int) else [float(one)]
+    except OverflowError:  # of a fraction
+        return [np.inf]
+    except RAISED:
+        pass
+    raise InvalidParameter(f"--score {name!r}: it gave a {type(score).__name__}, one real number is needed")
+
+
 def _told(error: Exception) -> str:
     """An error with its line: the foreign function's, not one of refdp's."""
+    return f"{_named(error)}; function(records, seed) is called"
+
+
+def _named(error: Exception) -> str:
     place = traceback.extract_tb(error.__traceback__)[-1]
-    return f"{type(error).__name__}: {error} at {place.filename}:{place.lineno}; function(records, seed) is called"
+    return f"{type(error).__name__}: {error} at {place.filename}:{place.lineno}"
 
 
 class Runs(Protocol):
@@ -224,10 +279,23 @@ def not_read(
     side, run = found
     records = copy.deepcopy((pair.first, pair.second)[side])
     try:
-        told = unread(mechanism(records, seed_of(seed, 2 * (start + run) + side)))
+        output = mechanism(records, seed_of(seed, 2 * (start + run) + side))
+        told = unread(output)
     except RAISED as error:
         told = unread_of_error(error)
+    else:
+        told += _unscored(mechanism, output)
     return told or ("an output of a run, which is another one when it is run again",)
+
+
+def _unscored(mechanism: Any, output: Any) -> tuple[str, ...]:
+    """That an output has no score, where one was asked for and raised."""
+    try:
+        if isinstance(mechanism, Scored):
+            mechanism.score(output)
+    except RAISED as error:
+        return (f"the score of an output ({mechanism.name} raised {type(error).__name__})",)
+    return ()
 
 
 def compared(first: list[Floats], second: list[Floats], count: int) -> tuple[Floats, Floats]:

@@ -46,8 +46,8 @@ PAIR = InputPair(np.array([1.0, 2.0]), np.array([1.0]))
 def test_functions_by_name(module: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     assert campaign.load("run_pieces:f") is module.f and campaign.load("run_pieces:g.h") is module.g.h
     assert Job("run_pieces:f", PAIR, 1).function() is module.f
-    output = module.f(PAIR.first, 4)
-    assert Job("run_pieces:f", PAIR, 1, "run_pieces:g.h").function()(PAIR.first, 4) == (module.g.h(output), output)
+    output, scored = module.f(PAIR.first, 4), Job("run_pieces:f", PAIR, 1, "run_pieces:g.h").function()
+    assert scored(PAIR.first, 4) == output and scored.score is module.g.h and scored.name == "run_pieces:g.h"
     for name in ("run_pieces", ":f", "run_pieces:", ""):
         with pytest.raises(InvalidParameter, match=f"--callable {name!r}: module:function is needed"):
             campaign.load(name)

@@ -165,7 +165,7 @@ def test_the_least_epsilon_that_would_have_shown(runs: int, claimed: float, delt
         if low > 0 and math.log(low / high) > claimed:
             due = f"epsilon {epsilon:.3g} (95%), by an event that half of one side's runs hit, {blackbox_rows.SEARCHED}"
             break
-    bound: Any = SimpleNamespace(claimed=claimed, last=runs, pairs=1, confidence=confidence, delta=delta)
+    bound: Any = SimpleNamespace(claimed=claimed, last=runs, pairs=1, confidence=confidence, delta=delta, columns=1)
     assert blackbox_rows.power(bound) == due
     for change in ({"claimed": None}, {"last": 0}, {"claimed": math.inf}):
         assert blackbox_rows.power(SimpleNamespace(**{**vars(bound), **change})) == ""  # type: ignore[arg-type]

@@ -30,3 +30,38 @@ def normal(records: np.ndarray, seed: int) -> float:
 def first_of(output: dict[str, float]) -> float:
     """The noisy count alone."""
     return output["n"]
+
+
+def partly(records: np.ndarray, seed: int) -> dict[str, float]:
+    """A correct count, which half of the runs do not have under its name."""
+    return {"n" if seed % 2 else "failed": len(records) + float(np.random.default_rng(seed).laplace())}
+
+
+def hidden(records: np.ndarray, seed: int) -> dict[str, float]:
+    """A correct count; half of the runs have the exact one under another name."""
+    return partly(records, seed) if seed % 2 else {"failed": len(records)}
+
+
+def traced(records: np.ndarray, seed: int) -> dict[str, object]:
+    """A correct count, and a trace that tells the exact one."""
+    return {**counted(records, seed), "trace": [len(records)]}
+
+
+def clears(output: dict[str, list[int]]) -> object:
+    """The noisy count; the trace is gone afterwards."""
+    output["trace"].clear()
+    return output["n"]
+
+
+def a_text(output: dict[str, float]) -> str:
+    """No number, though it looks like one."""
+    return "12"
+
+
+def nothing_at_all(output: dict[str, float]) -> None:
+    """No number."""
+
+
+def never(output: dict[str, float]) -> float:
+    """Raises on every output."""
+    return output["no"]

@@ -114,6 +114,22 @@ def test_one_output_is_nothing_examined_and_a_violation_stays_one() -> None:
     assert table(replace(BROKEN, still=True))["composition"].verdict is Verdict.VIOLATION
 
 
+def test_how_many_of_many_numbers_are_looked_at_one_by_one_is_said() -> None:
+    few, many = (table(replace(HOLDING, columns=columns, last=5_000)) for columns in (24, 1200))
+    assert few == table(replace(HOLDING, last=5_000))
+    assert few["floating point"].reason == "last bits, decimals and denominators of outputs are among the events"
+    assert "denominators of at most 48 of 1,200 numbers are" in many["floating point"].reason
+    assert "of 1,200 numbers one by one those 24 whose means" in many["composition"].power
+    assert "too few runs" in power(replace(HOLDING, columns=1200, last=1))
+    assert "of 1,200" in power(replace(HOLDING, columns=1200, last=1))
+
+
+def test_a_pair_of_the_same_records_is_not_examined() -> None:
+    same = Looked((3,), 300, True, reordered=True)
+    assert table(HOLDING, (), same)["composition"].verdict is Verdict.NOT_EXAMINED
+    assert table(BROKEN, (), same)["composition"].verdict is Verdict.VIOLATION
+
+
 def test_a_score_is_said_beside_outputs() -> None:
     rows = table(HOLDING, (), Looked((3,), 0, True, score="m:s"))
     assert rows["published object"] == table(HOLDING, (), Looked((3,), 0, True))["published object"]

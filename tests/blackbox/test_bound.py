@@ -39,12 +39,13 @@ def test_a_thousand_audits() -> None:
     assert coverage(1_000, 0.9, 2_000, 40_000).above <= 155
 
 
-def test_noise_alone_shows_nothing() -> None:
-    """Equal sides, 30 outputs among which some event looks good: of 30 audits at confidence .9 at most 14 are wrong.
+@pytest.mark.parametrize("outputs", [30, 80])
+def test_noise_alone_shows_nothing(outputs: int) -> None:
+    """Equal sides, many outputs among which some event looks good: of 30 audits at confidence .9 at most 14 are wrong.
 
     More have chance below 1e-7 (binomial tail); an audit that tests where it chose is wrong nearly always.
     """
-    noise = Vectorised(lambda r, n, g: np.rint(g.normal(size=(n, 30)) * 2**20) / 2**20)
+    noise = Vectorised(lambda r, n, g: np.rint(g.normal(size=(n, outputs)) * 2**20) / 2**20)
     bounds = [epsilon_lower_bound(noise, (0, 0), confidence=0.9, samples=400, seed=s) for s in range(30)]
     assert sum(bound.lower > 0 for bound in bounds) <= 14
 
@@ -70,6 +71,16 @@ def test_what_a_bound_says() -> None:
     assert bound.counts[0] > bound.counts[1]
     assert bound.to_dict()["counts"] == list(bound.counts)
     assert "independent" in bound.assumption
+
+
+def test_one_of_many_outputs_whose_digits_follow_the_records() -> None:
+    def rounded(records: Any, count: int, generator: np.random.Generator) -> Any:
+        bins = generator.normal(0, 10, (count, 200)).round(6)
+        bins[:, 100] = bins[:, 100].round(3 + len(records))
+        return bins
+
+    bound = epsilon_lower_bound(Vectorised(rounded), ([0.0], []), claimed=1.0, samples=1_000)
+    assert bound.refuted and bound.event == "decimals of output 100 >= 4" and bound.columns == 200
 
 
 def test_low_order_bits_can_be_left_out() -> None:

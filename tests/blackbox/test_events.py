@@ -125,15 +125,50 @@ def test_the_coordinates_that_differ_most_are_looked_at() -> None:
     assert len(found) == 24 and found == sorted(found) and {*range(0, 40, 2), 5, 9} <= set(found)
 
 
+def test_digits_of_many_coordinates_are_looked_at_where_they_differ() -> None:
+    """Besides those that differ in their means; judged on other runs than those that picked them."""
+    values = [np.array([1.0, 1.0, 2.0, 5.0]), np.array([2.0, 2.0, 2.0, 5.0])]  # cells 2:0, 1:3, 1:1
+    assert events_statistics._surprise(*values) == pytest.approx((2 + 1 + 0 - 3) / math.sqrt(6))
+    assert events_statistics._surprise(np.zeros(50), np.ones(50)) == pytest.approx((100 - 2) / 2)
+    assert events_statistics._surprise(np.arange(50.0), np.arange(50.0, 100.0)) == 0  # nothing comes twice
+    generator = np.random.default_rng(0)
+    first, second = generator.normal(0, 10, (2, 120, 200))
+    second[:, :24] += 20.0
+    first[:, 100], second[:, 100] = first[:, 100].round(3), second[:, 100].round(4)
+    first[:, 199], second[:, 199] = (first[:, 199] * 8).round() / 8, (second[:, 199] * 16).round() / 16
+    first[:, 30], second[:, 30] = (first[:, 30] * 7).round() / 7, (second[:, 30] * 11).round() / 11
+    first[:, 50] = second[:, 50] = 4.0
+    chosen = events_statistics._coordinates(first, second)
+    assert chosen == list(range(24)) and events_statistics._by_digits(first[:, :24], second[:, :24], chosen) == []
+    found = events_statistics._by_digits(first, second, chosen)
+    assert len(found) == 24 and {30, 100, 199} <= set(found) and not {*chosen, 50} & set(found)
+    picked = [one for one in events_statistics.learn(first, second) if isinstance(one, events_statistics.Picked)]
+    assert len(picked) == 4 * 24 and all(one.learnt for one in picked)
+    (one,) = (one for one in picked if one.words == "decimals of output 100")
+    assert one(first).max() == 3 and one(second).max() == 4
+
+
+def test_few_runs_pick_among_very_many_coordinates(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many numbers at a time as there is room for, at least a hundred runs a side."""
+    generator = np.random.default_rng(1)
+    first, second = generator.normal(0, 10, (2, 300, 60))
+    first[:, 59], second[:, 59] = first[:, 59].round(3), second[:, 59].round(4)
+    whole = events_statistics._by_digits(first, second, [0, 1])
+    first[100:], second[100:] = 1.0, 1.0
+    early = events_statistics._by_digits(first[:100], second[:100], [0, 1])
+    monkeypatch.setattr(events_statistics, "DIGIT_CELLS", 500)
+    assert events_statistics._by_digits(first, second, [0, 1]) == early and 59 in early and 59 in whole
+
+
 def test_statistics_that_are_tried() -> None:
     generator = np.random.default_rng(0)
     for columns in (1, 2, 6, 7, 26):
         first, second = generator.standard_normal((2, 12, columns))
         words = [one.words for one in events_statistics.learn(first, second)]
-        plain = min(columns, 24)
+        plain, digits = min(columns, 24), columns  # of 26 the others' digits too
         pairs = columns * (columns - 1) // 2 if columns <= 6 else 0
-        assert words[0].startswith("output ") and len(words) == 6 * plain + 3 * pairs + (columns > 1)
-        assert sum(word.startswith("log2") for word in words) == plain
+        assert words[0].startswith("output ") and len(words) == 2 * plain + 4 * digits + 3 * pairs + (columns > 1)
+        assert sum(word.startswith("log2") for word in words) == digits
         if columns < 3:
             assert len(events_statistics.learn(first, second, low_bits=False)) == len(words) - 4 * plain
             assert len(events_statistics.learn(first[:, :1], second[:, :1])) == 6

@@ -65,6 +65,50 @@ def test_an_example_and_a_score_will_do(tmp_path: Path, capsys: pytest.CaptureFi
     assert body["score"] == f"{HOME}:first_of"
 
 
+@pytest.mark.parametrize(("function", "score", "word"), [
+    ("partly", "first_of", "NOT EXAMINED"), ("hidden", "first_of", "VIOLATION"), ("traced", "clears", "VIOLATION"),
+])  # fmt: skip
+def test_a_score_hides_nothing_of_an_output(
+    function: str, score: str, word: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One that raises now and then is told; one that changes outputs comes after they were read."""
+    file = tmp_path / "pair.json"
+    file.write_text('{"first": [[1], [2]], "second": [[1]]}')
+    words = ["audit", "--callable", f"{HOME}:{function}", "--score", f"{HOME}:{score}", "--pair", str(file),
+             "--epsilon", "1", "--samples", "400", "--no-low-bits", "--json"]  # fmt: skip
+    for checks in ([], ["--no-structural"]):
+        cli.run(words + checks)
+        body = json.loads(capsys.readouterr().out)
+        assert body["verdict"] == word and bool(body["structural"]) is (word == "VIOLATION" and not checks)
+        told = [f"the score of an output ({HOME}:first_of raised KeyError)"] * (score == "first_of")
+        assert body["unread"] == told and (body["lower_bound"] > 1) is (word == "VIOLATION")
+
+
+@pytest.mark.parametrize("score", ["a_text", "nothing_at_all", "never"])
+def test_a_score_is_a_number(score: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "pair.json"
+    file.write_text('{"first": [[1], [2]], "second": [[1]]}')
+    status, body = audited(capsys, f"{HOME}:traced", "--score", f"{HOME}:{score}", "--pair", str(file), "--epsilon",
+                           "1", "--samples", "400")  # fmt: skip
+    assert status == 2 and body["error"].startswith(f"--score '{HOME}:{score}': it ")
+    assert ("KeyError" in body["error"]) is (score == "never")
+
+
+def test_the_same_records_are_no_pair(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """In another order they show nothing of one record; bounds within which no two records differ have no pair."""
+    file = tmp_path / "pair.json"
+    file.write_text('{"first": [[1], [2]], "second": [[2], [1]]}')
+    words = f"{HOME}:counted", "--epsilon", "1", "--samples", "400", "--no-low-bits"
+    status, body = audited(capsys, *words, "--pair", str(file))
+    told = next(row for row in body["coverage"] if row["what"] == "composition")
+    assert (status, told["verdict"]) == (3, "NOT EXAMINED") and "another order" in told["reason"]
+    flat = Ranges(np.array([5.0]), np.array([5.0]), ((),))
+    with pytest.raises(InvalidParameter, match="no two records differ"):
+        chosen(searched.counted, flat, Relation.REPLACE_ONE, 1.0, 0.0, 0)
+    found = chosen(searched.counted, Ranges(np.zeros(1), np.ones(1), ((),)), Relation.REPLACE_ONE, 1.0, 0.0, 0)
+    assert found.tried < 8 * len(SIZES) and not np.array_equal(found.pair.first, found.pair.second)
+
+
 def test_a_function_that_tells_of_crowds_alone(schema: str) -> None:
     found = chosen(searched.only_of_crowds, ranges_of_schema(Path(schema)), Relation.ADD_REMOVE, 1.0, 0.0, 0)
     assert len(found.pair.second) >= 10 and np.ptp(found.pair.second[:, 0]) == 0
@@ -195,7 +239,7 @@ def test_pairs_that_lie_farthest_apart_are_compared_by_their_bounds(
 
     function = with_one if setting else without
     columns = Ranges(np.array([0.0]), np.array([1.0]), ((),))
-    pairs = [InputPair(k, -k) for k in range(40)]
+    pairs = [InputPair(k, -1) for k in range(40)]
     asked: list[tuple[float | None, int]] = []
     bounded: list[int] = []
     ranks = {100.0: [5, 9, 11, 2], 10.0: [9, 20, 21, 3], None: [30, 31, 5, 32]}

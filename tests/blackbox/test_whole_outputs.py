@@ -652,6 +652,10 @@ def test_numbers_and_spelling_of_texts() -> None:
     assert one_row("9007199254740993 x")[:2].tolist() == [9007199254740992.0, 1.0]
     for text, more in (("1e999999999", 2), ("1e-999999999", 2), ("9" * 5000, 334), ("0." + "1" * 5000, 334)):
         assert len(one_row(text)) == 2 + more
+    for text, numbers in (("2.5s 3px", [2.5, 3]), ("0.25f -3e-7kg 12ms", [0.25, -3e-7, 12]), ("2.5x3", [2.5]),
+                          ("12ab3 x4 1_000 0x1f 4.", [4]), ("3² 10_rows .5e", [3, 10, 0.5]), ("1.2.3 7.Then", [1.2, 7]),
+                          ("2.5e10px 1e5", [2.5e10, 1e5])):  # fmt: skip
+        assert one_row(text).tolist()[:-1] == numbers
     usual = read(["1 -2 2.5 1e-07 0.0 x3"])
     assert usual.spelled == [] and read("01 2.50 +1 1E5 -0 -0.0").spelled == [
         " 01",
@@ -769,6 +773,11 @@ BESIDE_NOISE: dict[str, Callable[[float, int], Any]] = {
     "quotient": lambda noise, rows: [math.exp(20 * noise), math.exp(20 * noise) * rows],
     "decimals": lambda noise, rows: round(noise, 6 + rows % 2),
     "digits": lambda noise, rows: float(f"{noise:.{8 + rows}g}"),
+    "units": lambda noise, rows: f"{noise}s {rows}px",
+    "units of whole numbers": lambda noise, rows: f"{round(1e6 * noise)}rows {rows}x",
+    "by a product": lambda noise, rows: f"{noise}x{rows}",
+    "complex now and then": lambda noise, rows: [noise] if noise > 0 else np.array([noise + 1j * rows]),
+    "complex alone": lambda noise, rows: complex(noise, rows),
     "grid": lambda noise, rows: round(noise * 1000 * (rows + 5)) / (1000 * (rows + 5)),
 }
 

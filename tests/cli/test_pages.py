@@ -162,7 +162,10 @@ def test_pairs_are_neighbours(tmp_path: Path) -> None:
     assert same.first.tolist() == rows and same.second.shape == (3, 2)
     fewer, other = rows[:2], [*rows[:2], [9.0, 9.0]]
     for relation in (None, AR, Relation.REPLACE_ONE):
-        read(rows, rows, relation)
+        read(rows, rows[::-1], relation)
+        for twice in ((rows, rows), (rows, [*rows[:2], [-0.0, 5.0]]), ([], [])):
+            with pytest.raises(InvalidParameter, match=rf"the same data set of {len(twice[0])} records"):
+                read(*twice, relation)
     for pair, fine, wrong in (((rows, fewer), AR, Relation.REPLACE_ONE), ((fewer, rows), AR, Relation.REPLACE_ONE),
                               ((rows, other), Relation.REPLACE_ONE, AR)):  # fmt: skip
         read(*pair)

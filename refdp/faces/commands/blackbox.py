@@ -112,7 +112,8 @@ def audit_callable(given: Given) -> int:
             normal = _as_gaussian(given, pair)
     except SystemExit as error:  # its status would pass for a finding
         raise InvalidParameter(f"--callable {given.name!r}: it ended the program with status {error.code}") from error
-    looked = Looked((len(pair.first), len(pair.second)), calls, given.low_bits, score=given.score)
+    sizes = len(pair.first), len(pair.second)
+    looked = Looked(sizes, calls, given.low_bits, score=given.score, reordered=_apart(pair.first, pair.second) == 0)
     rows = coverage(bound, findings, looked)
     more: dict[str, Any] = {} if normal is None else {"gaussian": normal.to_dict()}
     more |= {"score": given.score} if given.score else {}
@@ -244,7 +245,8 @@ def structural_findings(function: Remembered, pair: InputPair, given: Given, cal
 def read_pair(path: Path, relation: Relation | None = None) -> InputPair:
     """Two neighbouring data sets from {"first": [[...]], "second": [[...]]}, as arrays.
 
-    relation: None for neighbours of either kind. Errors: InvalidParameter, also for neighbours of the other kind.
+    relation: None for neighbours of either kind. Errors: InvalidParameter, also for neighbours of the other kind, and
+    for the same data set twice.
     """
     try:
         data = parsed(path.read_text(encoding="utf-8"))
@@ -255,8 +257,11 @@ def read_pair(path: Path, relation: Relation | None = None) -> InputPair:
         raise InvalidParameter(
             f'--pair {path}: {{"first": [[...]], "second": [[...]]}} with numbers is needed ({error})'
         ) from error
-    mine, theirs = Counter(_names(first)), Counter(_names(second))
-    apart = max((mine - theirs).total(), (theirs - mine).total())
+    apart = _apart(first, second)
+    if not apart and first.shape == second.shape and _names(first) == _names(second):
+        raise InvalidParameter(
+            f"--pair {path}: both are the same data set of {len(first)} records; one record has to differ"
+        )
     if apart > 1:
         raise InvalidParameter(
             f"--pair {path}: {apart} of {len(first)} and {len(second)} records are not in the other data set; "
@@ -267,6 +272,12 @@ def read_pair(path: Path, relation: Relation | None = None) -> InputPair:
             f"--pair {path}: {len(first)} and {len(second)} records are no neighbours of --relation {relation.value}"
         )
     return InputPair(first, second)
+
+
+def _apart(first: NDArray[np.float64], second: NDArray[np.float64]) -> int:
+    """How many records of one data set are not in the other, whatever their order."""
+    mine, theirs = Counter(_names(first)), Counter(_names(second))
+    return max((mine - theirs).total(), (theirs - mine).total())
 
 
 def _names(rows: NDArray[np.float64]) -> list[bytes]:
