@@ -34,7 +34,8 @@ class Looked:
     """What was done.
 
     sizes: records on both sides. calls: runs a side of structural checks. low_bits: whether they were looked at.
-    pairs: how many pairs of data sets were tried. score: of outputs, which is output 0 then, "" for none.
+    pairs: how many pairs of data sets were tried. score: of outputs, which is output 0 then, "" for none. few: whether
+    the claim asks for more runs than the structural checks have.
     """
 
     sizes: tuple[int, ...]
@@ -42,6 +43,7 @@ class Looked:
     low_bits: bool
     pairs: int = 1
     score: str = ""
+    few: bool = False
 
 
 def coverage(bound: Bound, findings: Sequence[Mapping[str, Any]], looked: Looked) -> tuple[Row, ...]:
@@ -69,6 +71,8 @@ def _rows(bound: Bound, findings: Sequence[Mapping[str, Any]], looked: Looked) -
         yield Row("composition", FOUND, f"epsilon is at least {bound.lower:.4g}, confidence {bound.confidence:.9g}")
     elif bound.still:
         yield Row("composition", LEFT, f"{runs} gave one output a pair: nothing was compared that could differ")
+    elif bound.needed:
+        yield Row("composition", LEFT, f"epsilon is at least {bound.lower:.4g} in {runs}: {short(bound)}")
     else:
         together = "all outputs together" + (f" and the score {looked.score}, output 0" if looked.score else "")
         yield Row("composition", LOOKED, f"epsilon is at least {bound.lower:.4g} in {runs}, {together}",
@@ -86,7 +90,9 @@ def _rows(bound: Bound, findings: Sequence[Mapping[str, Any]], looked: Looked) -
         yield Row("floating point", LEFT, "last bits were left out on request: noise is taken as ideal", decides=False)
     checks = f"structural checks in {looked.calls} runs a side"
     for what in ("sampler", "state between calls"):
-        if looked.calls:
+        if looked.few:
+            yield Row(what, LEFT, f"{checks}: too few to show a violation of the claim", decides=False)
+        elif looked.calls:
             yield Row(what, LOOKED, checks, decides=False)
         else:
             yield Row(what, LEFT, "structural checks were left out", decides=False)
@@ -96,6 +102,16 @@ def _rows(bound: Bound, findings: Sequence[Mapping[str, Any]], looked: Looked) -
     yield Row("side channels", LEFT, "errors are outputs; what is printed, written or kept was not compared",
               decides=False)  # fmt: skip
     yield Row("time", LEFT, "how long a run takes was not measured", decides=False)
+
+
+def short(bound: Bound) -> str:
+    """That so few runs need not show any violation, and how many would."""
+    claim = f"epsilon {bound.claimed:g}" + f" at delta {bound.delta:g}" * (bound.delta > 0)
+    needed = f"{bound.needed:,}" if bound.needed < 1e12 else "more than a trillion"
+    return (
+        f"too few runs to show a violation of {claim}, were it of all runs of one side and none of the other; {needed} "
+        "a side are needed"
+    )
 
 
 def power(bound: Bound) -> str:
