@@ -13,6 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from refdp.audit.blackbox import Bound, epsilon_lower_bound
+from refdp.audit.blackbox_rows import short
 from refdp.audit.runs import RAISED, as_pair
 from refdp.audit.structural_state import OPAQUE, attributes
 from refdp.checks import check_number
@@ -39,7 +40,8 @@ def assert_dp(
     False alarms: a private mechanism fails with probability at most `false_alarm`, over all seeds and pairs together;
     with a fixed seed it always or never does. Passing proves nothing.
     Cost: at most `samples` runs on each side of each pair.
-    Errors: AssertionError with the event and its counts.
+    Errors: AssertionError with the event and its counts; InvalidParameter where passing would say nothing: too few
+    samples to show any violation of epsilon, one output in all runs, or outputs that were not looked into.
     """
     check_number("false_alarm", false_alarm, least=2.0**-52, below=1)
     bound = epsilon_lower_bound(
@@ -59,6 +61,12 @@ def assert_dp(
             f"happened in {here} of {bound.tested} runs on the {bound.likelier} side, in {there} on the other "
             f"({bound.test}, false alarms {false_alarm:g})"
         )
+    if bound.needed:
+        raise InvalidParameter(f"samples = {samples}: {short(bound)}")
+    if bound.still:
+        raise InvalidParameter("not examined: all runs gave one output, on both sides: nothing was compared")
+    if bound.unread:
+        raise InvalidParameter(f"not examined: {'; '.join(bound.unread)}: not looked at")
     return bound
 
 

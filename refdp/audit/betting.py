@@ -23,6 +23,8 @@ WAYS = 2
 _GAINED, _PAID = np.indices((WAYS + 1, WAYS + 1))
 BETS = np.geomspace(1e-6, 0.999, 140)
 """Bets that are tried. Any number in (0, 1) is allowed that does not come from the runs that are bet on."""
+LARGEST = 700.0
+"""Greatest epsilon of which the exponential is a float; no bet is allowed against it, nor against a greater one."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +110,7 @@ def bound(blocks: Sequence[Block], delta: float, error: float) -> float:
 
 def wealth(blocks: Sequence[Block], epsilon: float, delta: float) -> float:
     """Log of the wealth after all blocks, if the bets are against this epsilon; -inf where a bet is not allowed."""
-    price, total = math.exp(epsilon), 0.0
+    price, total = math.exp(min(epsilon, LARGEST)), 0.0
     for block in blocks:
         if block.bet * block.ways * (price + delta) >= 1:
             return -math.inf

@@ -76,6 +76,13 @@ class Bound:
         return self.claimed is not None and self.lower > self.claimed
 
     @property
+    def needed(self) -> float:
+        """Runs a side that would be needed to show any violation of the claim; 0 where these are enough."""
+        if self.claimed is None or self.claimed == math.inf:
+            return 0
+        return too_few(self.samples, self.claimed, self.delta, self.confidence, self.pairs)
+
+    @property
     def words(self) -> str:
         """What was bet on or tested, in words."""
         also = f"; together with {self.also} on the other side" if self.also else ""
@@ -260,6 +267,22 @@ def looks(samples: int, error: float) -> list[Look]:
     early = error / 2 / max(len(sizes) - 1, 1)
     errors = [early] * (len(sizes) - 1) + [error / 2 if len(sizes) > 1 else error]
     return [Look(*look) for look in zip(before, sizes, errors, strict=True)]
+
+
+def too_few(samples: int, claimed: float, delta: float, confidence: float, pairs: int = 1) -> float:
+    """0 if so many runs a side are sure to refute a claim by the best of events, else how many would be.
+
+    The best event is that of all runs of one side, and of none of the other; the test is Clopper and Pearson's at the
+    last look. Bets may need fewer runs. Infinity where no number of runs would do.
+    """
+    error = (1 - confidence) / 2 / pairs
+    odds = math.exp(-claimed)
+    gain = math.log1p((1 - delta) * odds / (1 + delta * odds))
+    last = looks(samples, error)[-1]
+    if (last.samples - last.chosen) * gain > -math.log(last.error / 2):
+        return 0
+    tested = -math.log(error / 4) / gain if gain else math.inf
+    return max(2 * math.floor(tested) + 1, 2 * FIRST) if math.isfinite(tested) else math.inf
 
 
 def _bound(best: Found, delta: float, claimed: float | None, confidence: float, samples: int, start: float) -> Bound:

@@ -35,7 +35,8 @@ class Looked:
 
     sizes: records on both sides. calls: runs a side of structural checks. low_bits: whether they were looked at.
     pairs: how many pairs of data sets were tried. score: of outputs, which is output 0 then, "" for none.
-    reordered: whether both data sets have the same records.
+    reordered: whether both data sets have the same records. few: whether the claim asks for more runs than the
+    structural checks have.
     """
 
     sizes: tuple[int, ...]
@@ -44,6 +45,7 @@ class Looked:
     pairs: int = 1
     score: str = ""
     reordered: bool = False
+    few: bool = False
 
 
 def coverage(bound: Bound, findings: Sequence[Mapping[str, Any]], looked: Looked) -> tuple[Row, ...]:
@@ -73,6 +75,8 @@ def _rows(bound: Bound, findings: Sequence[Mapping[str, Any]], looked: Looked) -
         yield Row("composition", LEFT, f"{runs} gave one output a pair: nothing was compared that could differ")
     elif looked.reordered:
         yield Row("composition", LEFT, "the same records in another order on both sides: no record differs")
+    elif bound.needed:
+        yield Row("composition", LEFT, f"epsilon is at least {bound.lower:.4g} in {runs}: {short(bound)}")
     else:
         together = "all outputs together" + (f" and the score {looked.score}, output 0" if looked.score else "")
         yield Row("composition", LOOKED, f"epsilon is at least {bound.lower:.4g} in {runs}, {together}",
@@ -91,7 +95,9 @@ def _rows(bound: Bound, findings: Sequence[Mapping[str, Any]], looked: Looked) -
         yield Row("floating point", LEFT, "last bits were left out on request: noise is taken as ideal", decides=False)
     checks = f"structural checks in {looked.calls} runs a side"
     for what in ("sampler", "state between calls"):
-        if looked.calls:
+        if looked.few:
+            yield Row(what, LEFT, f"{checks}: too few to show a violation of the claim", decides=False)
+        elif looked.calls:
             yield Row(what, LOOKED, checks, decides=False)
         else:
             yield Row(what, LEFT, "structural checks were left out", decides=False)
@@ -108,6 +114,16 @@ def few_of(columns: int) -> str:
     return (
         f"of {columns:,} numbers one by one those {COORDINATES} whose means lie farthest apart on earlier runs, and of "
         f"{COORDINATES} others, whose digits do, these"
+    )
+
+
+def short(bound: Bound) -> str:
+    """That so few runs need not show any violation, and how many would."""
+    claim = f"epsilon {bound.claimed:g}" + f" at delta {bound.delta:g}" * (bound.delta > 0)
+    needed = f"{bound.needed:,}" if bound.needed < 1e12 else "more than a trillion"
+    return (
+        f"too few runs to show a violation of {claim}, were it of all runs of one side and none of the other; {needed} "
+        "a side are needed"
     )
 
 

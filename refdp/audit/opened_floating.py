@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from refdp.accounting.gaussian import delta as gaussian_delta
-from refdp.audit.blackbox import epsilon_lower_bound
+from refdp.audit.blackbox import epsilon_lower_bound, too_few
 from refdp.audit.opened_door import Play, Recording
 from refdp.audit.opened_laws import NoiseCall
 from refdp.audit.opened_opaque import Side, one_run
@@ -107,6 +107,10 @@ def rows(seen: Iterable[Bits]) -> Iterable[Row]:
     for one in seen:
         if not one.samples:
             yield Row("floating point", Verdict.NOT_EXAMINED, f"{one.name}: not played by itself", decides=False)
+        elif not one.event and too_few(one.samples, *one.ideal, CONFIDENCE):
+            yield Row("floating point", Verdict.NOT_EXAMINED, f"{one.name}: between {one.at[0]:g} and {one.at[1]:g} "
+                      f"{one.samples} runs a side are too few to show more than epsilon {one.ideal[0]:.3g} at "
+                      f"delta {one.ideal[1]:.3g}, that of ideal noise", decides=False)  # fmt: skip
         elif one.event:
             yield Row("floating point", Verdict.VIOLATION, f"{one.name}: between the true values {one.at[0]:g} and "
                       f"{one.at[1]:g} ideal noise has epsilon {one.ideal[0]:.3g} at delta {one.ideal[1]:.3g}, its "

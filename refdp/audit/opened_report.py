@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from refdp.audit import opened_floating
+from refdp.audit import CONFIDENCE, opened_floating
 from refdp.audit.adaptive_runs import described
+from refdp.audit.blackbox import too_few
 from refdp.audit.opened_floating import Bits
 from refdp.audit.opened_opaque import Opaque
 from refdp.audit.replay import Violation, finite_or_name
@@ -178,6 +179,14 @@ def _opaque(report: OpenedReport) -> Iterator[Row]:
             yield Row(
                 "noise law and scale", Verdict.NOT_EXAMINED, f"{one.name}: of unknown law, and not played by itself"
             )
+            continue
+        if (
+            one.declared is not None
+            and one.lower <= one.declared[0]
+            and too_few(one.samples, *one.declared, CONFIDENCE)
+        ):
+            yield Row("noise law and scale", Verdict.NOT_EXAMINED, f"{one.name}: of unknown law; {one.samples} runs a "
+                      f"side are too few to show a violation of its declared cost {one.declared[0]:g}")  # fmt: skip
             continue
         cost = "no cost is declared" if one.declared is None else f"declared cost {one.declared[0]:g}"
         yield Row("noise law and scale", Verdict.NOT_EXAMINED if one.declared is None else Verdict.NOT_FOUND,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from refdp.audit.blackbox import Bound
-from refdp.audit.blackbox_rows import by_last_bits
+from refdp.audit.blackbox_rows import by_last_bits, short
 from refdp.audit.page import Figure, Page, Shown, curve_figure, drawn, loss_figure
 from refdp.audit.page_sources import function_line
 from refdp.audit.tradeoff import Curve, curve_from
@@ -89,6 +89,8 @@ def verdict(name: str, bound: Bound, structural: Sequence[Mapping[str, Any]]) ->
     broken = violations(structural)
     if broken:
         return f"{name} is not {claim} private: {broken[0]['kind']} ({broken[0]['meaning']})."
+    if bound.needed:
+        return f"Nothing is known of {claim} privacy of {name}: {short(bound)}."
     return f"No violation of {claim} privacy of {name} found in {bound.samples:,} runs a side."
 
 

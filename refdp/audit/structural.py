@@ -7,12 +7,14 @@ seen in many runs on one side and in none on the other; under ε-DP each of its 
 probability at most e^ε/(1+e^ε), so that m of m has probability at most (e^ε/(1+e^ε))^m (a claimed δ adds the number of
 runs in which it may fail). `alarm` bounds the probability that a function that is (ε, δ)-DP is accused, over all events
 together. Findings that are no violations by themselves say so, and no bound is about them. Nothing is estimated.
+Where ε asks for more runs than are made, what is exact in all of them can be told with the chance that it is private.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +26,7 @@ from refdp.audit.structural_samples import (
     Function,
     Samples,
     StructuralFinding,
+    by_chance,
     needed,
     one_nan,
     sampled,
@@ -33,6 +36,7 @@ from refdp.audit.structural_samples import (
 from refdp.data.records import Floats
 from refdp.errors import InvalidParameter
 
+EXACTLY = "the same in every run, another on the neighbour"
 EXACT = 1e-9
 """Relative rounding within which a derived number, a sum or a difference, counts as the same."""
 
@@ -49,17 +53,19 @@ def inspect(
     calls: int = 500,
     alarm: float = 1e-9,
     order: bool = True,
+    few: bool = False,
 ) -> list[StructuralFinding]:
     """All structural checks of `function` on a pair of neighbouring data sets.
 
     epsilon, delta: the claim. calls: runs on each side. order: also replace a record by an outlier and reorder them,
-    which takes further runs, for the case that records may hold any number and come in any order.
+    which takes further runs, for the case that records may hold any number and come in any order. few: see
+    `inspect_samples`.
     Errors: InvalidParameter if so few calls cannot show anything at that epsilon.
     """
     first, second = pair
     seeds = [int(number) for number in np.random.SeedSequence(seed).generate_state(2 * calls, np.uint64)]
     samples = Samples(*sampled(function, [(first, seeds[:calls]), (second, seeds[calls:])]))
-    found = inspect_samples(samples, pair, epsilon=epsilon, delta=delta, alarm=alarm)
+    found = inspect_samples(samples, pair, epsilon=epsilon, delta=delta, alarm=alarm, few=few)
     if order:
         found += data_ranges(function, first, seeds, epsilon=epsilon, delta=delta, alarm=alarm)
         found += positional(function, first, seeds, alarm)
@@ -67,25 +73,65 @@ def inspect(
 
 
 def inspect_samples(
-    samples: Samples, pair: tuple[Data, Data], *, epsilon: float = 1.0, delta: float = 0.0, alarm: float = 1e-9
-) -> list[StructuralFinding]:
+    samples: Samples, pair: tuple[Data, Data], *, epsilon: float = 1.0, delta: float = 0.0, alarm: float = 1e-9,
+    few: bool = False,
+) -> list[StructuralFinding]:  # fmt: skip
     """The checks that need no further runs, of runs at hand: of a program that refdp cannot call, say.
 
-    Errors: InvalidParameter for too few runs to show anything.
+    few: where the runs are too few to show anything, tell what is exact in all of them all the same, as no violation
+    by itself. Errors: InvalidParameter for too few runs to show anything otherwise.
     """
     first, second = pair
     calls = min(len(samples.first), len(samples.second))
     share = alarm / (64 * (len(samples.paths) + 1) ** 2 * max(1.0, calls / 1000))  # values of a path: below calls
     least = needed(epsilon, share / 2) + unbounded(delta, calls, share / 2)
-    if 2 * calls < least:
+    short = 2 * calls < least
+    if short and not few:
         raise InvalidParameter(f"calls = {calls}: at epsilon {epsilon:g} at least {(least + 1) // 2} show something")
-    found = list(_constants(samples, first, second))
+    chance = by_chance(epsilon, delta, calls)
+
+    def exact(found: Iterator[StructuralFinding]) -> list[StructuralFinding]:
+        return [_unsure(one, chance, epsilon) if short or chance > 2 * share else one for one in found]
+
+    found = exact(_constants(samples, first, second))
     if [finding.kind for finding in found] != ["identical outputs"]:
         with np.errstate(over="ignore", invalid="ignore"):  # of infinite outputs
-            found += [*_sums(samples), *_reused(samples), *_one_sided(samples, least), *_precision(samples, least)]
+            found += exact(_sums(samples)) + exact(_reused(samples))
+            found += [*_one_sided(samples, least), *_precision(samples, least)]
         if not any(finding.kind != "support" or finding.evidence.get("value") is None for finding in found):
             found += _repeated(samples, least)  # what is exact repeats, and is no repeated draw
     return _merged(found)
+
+
+def constant(first: Floats, second: Floats, *, epsilon: float, delta: float, alarm: float) -> StructuralFinding | None:
+    """A number that is the same in all runs of one side, and another one in all of the other, of as many as there are.
+
+    A violation where an (ε, δ)-DP function has one with chance `alarm` at most; the chance is said in either case.
+
+    Shape (runs, columns) each.
+    """
+    here, there = first[0], second[0]
+    fixed = _same(first, here).all(axis=0) & _same(second, there).all(axis=0) & ~_same(here, there)
+    if not fixed.any():
+        return None
+    place, chance = int(np.argmax(fixed)), min(1.0, len(here) * by_chance(epsilon, delta, len(first)))
+    evidence = {"first": float(here[place]), "second": float(there[place]), "runs a side": len(first)}
+    found = StructuralFinding("exact statistic", f"number {place} of what is compared", evidence, EXACTLY)
+    if chance > alarm:
+        return _unsure(found, chance, epsilon)
+    told = f"{EXACTLY}; a private function of epsilon {epsilon:g} does so with chance {chance:.1e} at most"
+    return replace(found, meaning=told)
+
+
+def _same(one: Floats, other: Floats) -> Any:
+    """Where numbers are the same; not-a-number is one value."""
+    return (one == other) | (np.isnan(one) & np.isnan(other))
+
+
+def _unsure(found: StructuralFinding, chance: float, epsilon: float) -> StructuralFinding:
+    """The same as no violation by itself, with the chance that its runs give it to what keeps the claim."""
+    told = f"in so few runs a private function of epsilon {epsilon:g} does so with chance up to {chance:.2g}"
+    return replace(found, meaning=f"{found.meaning}; {told}, so no violation by itself", violation=False)
 
 
 def _merged(found: list[StructuralFinding]) -> list[StructuralFinding]:
@@ -111,9 +157,7 @@ def _constants(samples: Samples, first: Data, second: Data) -> Iterator[Structur
         evidence = {"first": here, "second": there, **runs}
         if isinstance(here, (int, float)) and isinstance(there, (int, float)):
             evidence |= {"change": there - here} | _named(float(here), float(there), first, second)
-            yield StructuralFinding(
-                "exact statistic", path, evidence, "the same in every run, another on the neighbour"
-            )
+            yield StructuralFinding("exact statistic", path, evidence, EXACTLY)
         else:
             yield StructuralFinding("support", path, evidence, "possible on one side only")
 

@@ -206,10 +206,10 @@ def statistics(data: Data) -> dict[str, float]:
 def odds(epsilon: float) -> float:
     """log(e^ε / (1 + e^ε)): how likely, at most, an event that happened once happened on a given one of the sides.
 
-    Errors: InvalidParameter outside (0, 50).
+    Errors: InvalidParameter outside [0, 50).
     """
-    if not 0 < epsilon < 50:
-        raise InvalidParameter(f"epsilon {epsilon!r} of a structural check: allowed are numbers in (0, 50)")
+    if not 0 <= epsilon < 50:
+        raise InvalidParameter(f"epsilon {epsilon!r} of a structural check: allowed are numbers in [0, 50)")
     return -math.log1p(math.exp(-epsilon))
 
 
@@ -219,6 +219,14 @@ def needed(epsilon: float, alarm: float) -> int:
     Of m independent occurrences of an event, each fell on the first side with probability at most e^ε / (1 + e^ε).
     """
     return math.ceil(math.log(alarm) / odds(epsilon))
+
+
+def by_chance(epsilon: float, delta: float, runs: int) -> float:
+    """Most chance with which an (ε, δ)-DP function gives one output in all runs of one side, another in all others.
+
+    One output of chance a on its side has at most 1 - (a - δ)/e^ε and e^ε (1 - a) + δ for all others on the other one.
+    """
+    return math.exp(2 * (runs - 1) * math.log1p(-(1 - delta) * math.exp(-epsilon) / (1 + math.exp(-epsilon))))
 
 
 def unbounded(delta: float, runs: int, alarm: float) -> int:

@@ -186,7 +186,7 @@ def test_a_function_may_spoil_its_records() -> None:
 def test_what_a_bound_is_asked_and_what_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Any] = []
     bound = SimpleNamespace(refuted=False, lower=2.5, counts=(7, 3), pair=4, event="x", tested=10, likelier="first",
-                            test="exact")  # fmt: skip
+                            test="exact", needed=0, still=False, unread=())  # fmt: skip
 
     def told(*given: Any, **named: Any) -> Any:
         asked.append((given, named))

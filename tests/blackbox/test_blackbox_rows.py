@@ -12,6 +12,7 @@ from scipy import stats
 
 from refdp.audit.blackbox import Bound, bound_from
 from refdp.audit.blackbox_rows import SEARCHED, Looked, by_last_bits, coverage, power
+from refdp.audit.page_blackbox import verdict
 from refdp.audit.runs import InProcess, InputPair, Vectorised
 from refdp.audit.verdicts import SUBJECTS, Row, Verdict
 
@@ -128,6 +129,27 @@ def test_a_pair_of_the_same_records_is_not_examined() -> None:
     same = Looked((3,), 300, True, reordered=True)
     assert table(HOLDING, (), same)["composition"].verdict is Verdict.NOT_EXAMINED
     assert table(BROKEN, (), same)["composition"].verdict is Verdict.VIOLATION
+
+
+def test_nothing_was_looked_for_where_nothing_could_be_found() -> None:
+    """Not even by an event of all runs of one side and none of the other: how many runs would show one is said."""
+    short = replace(HOLDING, claimed=9.0, confidence=1 - 1e-6, samples=100_000)
+    row = table(short)["composition"]
+    assert (row.verdict, row.decides, row.power) == (Verdict.NOT_EXAMINED, True, "")
+    assert row.reason.startswith("epsilon is at least 0.25 in 100,000 runs a side of 2 pairs: too few runs to show a ")
+    assert f"epsilon 9, were it of all runs of one side and none of the other; {short.needed:,} a side" in row.reason
+    assert table(replace(short, samples=int(short.needed)))["composition"].verdict is Verdict.NOT_FOUND
+    assert table(replace(short, lower=9.5))["composition"].verdict is Verdict.VIOLATION
+    beyond = table(replace(short, claimed=60.0, delta=0.5))["composition"].reason
+    assert "epsilon 60 at delta 0.5" in beyond and "more than a trillion" in beyond
+    assert verdict("m:f", short, []).startswith("Nothing is known of (9, 0) privacy of m:f: too few runs")
+    assert verdict("m:f", HOLDING, []).startswith("No violation")
+    for claimed in (None, math.inf):
+        assert table(replace(short, claimed=claimed))["composition"].verdict is Verdict.NOT_FOUND
+    rows = table(HOLDING, (), replace(LOOKED, few=True))
+    for what in ("sampler", "state between calls"):
+        assert (rows[what].verdict, rows[what].decides) == (Verdict.NOT_EXAMINED, False)
+        assert rows[what].reason == "structural checks in 3 runs a side: too few to show a violation of the claim"
 
 
 def test_a_score_is_said_beside_outputs() -> None:

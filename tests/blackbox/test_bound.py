@@ -11,7 +11,8 @@ import pytest
 
 from benchmarks.zoo import coverage
 from refdp.audit import Vectorised, epsilon_lower_bound
-from refdp.audit.blackbox import looks
+from refdp.audit.binomial import Counts, clopper_pearson
+from refdp.audit.blackbox import looks, too_few
 from refdp.audit.events_choice import choose
 from refdp.audit.events_statistics import LowestBit, learn
 from refdp.audit.runs import InProcess, InputPair, seed_of
@@ -37,6 +38,29 @@ def test_a_thousand_audits() -> None:
     """1000 audits at 1 - 1e-9 each: any false alarm has chance 1e-6. At .9: more than 155 wrong has chance < 1e-7."""
     assert coverage(1_000, 1 - 1e-9, 4_000, 20_000).above == 0
     assert coverage(1_000, 0.9, 2_000, 40_000).above <= 155
+
+
+@pytest.mark.parametrize(("claimed", "delta"), [(0.0, 0.0), (1.0, 0.0), (3.0, 0.5), (6.0, 0.0), (1.0, 0.999)])
+@pytest.mark.parametrize("pairs", [1, 3])
+def test_how_many_runs_could_show_anything(claimed: float, delta: float, pairs: int) -> None:
+    """As many as Clopper and Pearson's test at the last look needs of an event that tells all runs apart."""
+    wanted = too_few(100, claimed, delta, 0.999, pairs)
+    for samples in (100, 400, 1_999, 2_000, 5_000, int(wanted) - 2, int(wanted), 200_000):
+        last = looks(max(samples, 100), 0.001 / 2 / pairs)[-1]
+        tested = last.samples - last.chosen
+        shown = clopper_pearson(Counts(tested, 0, tested), delta, last.error)
+        told = too_few(max(samples, 100), claimed, delta, 0.999, pairs)
+        assert (told == 0) is (shown > claimed) and told in (0, wanted)
+    assert wanted == 0 or too_few(int(wanted), claimed, delta, 0.999, pairs) == 0
+
+
+def test_claims_beyond_all_runs() -> None:
+    """What has no exponential among floats is no mistake: no bet is allowed against it, and no run shows more."""
+    exact = Vectorised(lambda records, count, generator: np.full((count, 1), records[0]))
+    for claimed in (60.0, 705.0, 800.0):
+        bound = epsilon_lower_bound(exact, ONE, claimed=claimed, samples=2_000)
+        assert not bound.refuted and bound.lower > 3 and bound.needed > 1e12
+    assert too_few(10**9, 800.0, 0.0, 0.999) == math.inf
 
 
 @pytest.mark.parametrize("outputs", [30, 80])

@@ -475,9 +475,31 @@ def test_the_band_holds_at_every_look_at_which_an_audit_may_stop(
     assert seen == [pytest.approx(1 - 0.01 / 3)]
 
 
-def test_checks_that_would_take_too_long_are_said_to_be_left_out(call: Call, pair: str) -> None:
-    options = ["--callable", FOREIGN + "noisy_sum", "--pair", pair, "--epsilon", "9", "--samples", "200"]
-    assert call(*options)[1]["structural_calls"] == 0
+def test_no_all_clear_where_nothing_could_have_been_found(call: Call, pair: str, tmp_path: Path) -> None:
+    """Of 200 runs none shows a violation of epsilon 9, of exact numbers, whose structure is told, nor of noise."""
+    (tmp_path / "exact.py").write_text("def exact(records, seed):\n    return [len(records), seed % 97]\n")
+    sizes = tmp_path / "sizes.json"
+    sizes.write_text(json.dumps({"first": [[1.0], [0.0]], "second": [[1.0]]}))
+    sys.path.insert(0, str(tmp_path))
+    try:
+        for name, given in ((FOREIGN + "noisy_sum", pair), ("exact:exact", str(sizes))):
+            for more in ((), ("--no-structural",)):
+                options = ["--callable", name, "--pair", given, "--epsilon", "9", "--samples", "200", *more]
+                status, told, _ = call(*options)
+                assert status == 3 and told["verdict"] == "NOT EXAMINED" and not told["ok"]
+                assert told["structural_calls"] == (0 if more else 300)
+                rows = {row["what"]: row for row in told["coverage"]}
+                assert "too few runs to show a violation of epsilon 9" in rows["composition"]["reason"]
+                assert rows["sampler"]["verdict"] == rows["state between calls"]["verdict"] == "NOT EXAMINED"
+                kinds = [(one["kind"], one["violation"]) for one in told["structural"]]
+                assert (("exact statistic", False) in kinds) is (name == "exact:exact" and not more)
+        status, told, _ = call("--callable", "exact:exact", "--pair", str(sizes), "--epsilon", "0", "--samples", "1000")
+        assert status == 1 and told["lower_bound"] > 0
+        status, told, _ = call("--callable", "exact:exact", "--pair", str(sizes), "--epsilon", "1", "--delta", "0.999",
+                               "--samples", "1000")  # fmt: skip
+        assert status == 3 and not any(one["violation"] for one in told["structural"])
+    finally:
+        sys.path.remove(str(tmp_path))
 
 
 def test_people_see_the_evidence(capsys: pytest.CaptureFixture[str], pair: str) -> None:

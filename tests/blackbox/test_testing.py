@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from types import SimpleNamespace
 from typing import Any
 
@@ -23,6 +24,22 @@ def test_privacy() -> None:
         assert_dp(specimen("Laplace count, scale x 0.5").mechanism, ONE, 1.0)
     with pytest.raises(AssertionError, match="lowest set bit"):
         assert_dp(lambda r, seed: r[0] + np.random.default_rng(seed).laplace(), ONE, 1.0, samples=4_000)
+
+
+def test_what_passes_was_looked_at() -> None:
+    """Too few runs for the claim, one output throughout, and outputs that show nothing are said; no false alarm."""
+
+    def exact(records: Any, seed: int) -> float:
+        return float(len(records))
+
+    with pytest.raises(
+        InvalidParameter, match=r"samples = 500: too few runs to show a violation of epsilon 9.* needed"
+    ):
+        assert_dp(exact, ((0.0, 1.0), (1.0,)), 9.0, samples=500)
+    with pytest.raises(InvalidParameter, match="not examined: all runs gave one output"):
+        assert_dp(lambda records, seed: 1.0, ONE, 1.0, samples=500)
+    with pytest.raises(InvalidParameter, match=r"not examined: \['lock'\]: nothing shows what is in a lock"):
+        assert_dp(lambda records, seed: {"n": seed % 7, "lock": threading.Lock()}, ONE, 1.0, samples=500)
 
 
 def test_the_cost_is_fixed() -> None:

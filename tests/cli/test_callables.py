@@ -190,10 +190,11 @@ def test_what_an_audit_of_a_pair_is_made_of(monkeypatch: pytest.MonkeyPatch, tmp
     monkeypatch.setattr(blackbox, "bound_from", bound_from)
     monkeypatch.setattr(blackbox, "bar", bar)
     monkeypatch.setattr(blackbox, "structural_findings", findings)
+    monkeypatch.setattr(blackbox, "without_noise", lambda given, bound, runs: [runs])
     monkeypatch.setattr(blackbox, "structural_calls", lambda given: 12 if given.structural else 0)
     monkeypatch.setattr(blackbox, "Remembered", lambda function, runs: SimpleNamespace(function=function, runs=runs))
     found = blackbox.audited(given(resume=tmp_path / "r"), PAIR)
-    assert found == (BOUND, ["found"], 12, None)
+    assert found == (BOUND, ["found", ("runs", 100)], 12, None)
     (job, resume, jobs), delta, more = asked[0]
     assert (job, resume, jobs, delta) == (("m:f", PAIR, 3, "m:s"), tmp_path / "r", 2, 1e-6)
     assert more.pop("progress") and more == {"claimed": 2.0, "confidence": 0.95, "samples": 1000, "low_bits": True}
@@ -227,7 +228,7 @@ def test_checks_of_structure_are_given_the_claim_and_may_leave_out_last_bits(mon
     for (function, pair, seed), more in asked:
         assert function is runs and pair[0] is PAIR.first and pair[1] is PAIR.second and seed == 3
         assert more.pop("order") is (more is asked[0][1])
-        assert more == {"epsilon": 2.0, "delta": 1e-6, "calls": 12, "alarm": 1e-9}
+        assert more == {"epsilon": 2.0, "delta": 1e-6, "calls": 12, "alarm": 1e-9, "few": False}
 
 
 def test_a_function_of_seeds_is_one_of_generators() -> None:

@@ -124,7 +124,7 @@ def test_the_command_that_gives_the_same_finding() -> None:
 
 def test_limits_of_an_audits_options() -> None:
     limits: dict[str, tuple[tuple[Any, ...], tuple[Any, ...]]] = {
-        "epsilon": ((0.0, 5.0), (-1e-9, math.inf)), "delta": ((0.0, 0.999), (-1e-9, 1.0)),
+        "epsilon": ((0.0, 49.9), (-1e-9, 50.0, math.inf)), "delta": ((0.0, 0.999), (-1e-9, 1.0)),
         "confidence": ((1e-9, 0.999), (0.0, 1.0)), "samples": ((100, 10**9), (99, 10**9 + 1)),
         "seed": ((0, 2**32), (-1, 2**32 + 1)), "jobs": ((1, 1024), (0, 1025)),
     }  # fmt: skip
@@ -142,10 +142,13 @@ def test_limits_of_an_audits_options() -> None:
             blackbox._columns(given(**both))
 
 
-def test_structural_checks_are_left_out_where_epsilon_needs_too_many_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    for needed, due in ((10.0, 300), (300.0, 300), (300.5, 301), (5000.0, 5000), (5000.1, 0)):
+def test_structural_checks_have_as_many_runs_as_epsilon_needs_if_they_can_be_made(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for needed, due in ((10.0, 300), (300.0, 300), (300.5, 301), (5000.0, 5000), (5000.1, 300)):
         monkeypatch.setattr(blackbox, "needed", lambda epsilon, alarm: needed * (epsilon == 2.5 and alarm == 1e-15))  # noqa: B023
         assert blackbox.structural_calls(given(epsilon=2.5)) == due
+        assert blackbox.is_few(2.5) is (needed > 5000)
         assert blackbox.structural_calls(given(epsilon=2.5, structural=False)) == 0
 
 

@@ -31,7 +31,8 @@ def violation(kind: str, observed: float | None = None, release: str = "f") -> V
 def test_a_quiet_report_looked_at_what_the_claim_depends_on() -> None:
     assert QUIET.verdict is LOOKED and QUIET.ok
     assert QUIET.floating is LEFT  # no function was played by itself
-    assert replace(QUIET, bits=(Bits("f", (0.0, 1.0), (1.0, 0.0), 0.0, 9),)).floating is LOOKED
+    assert replace(QUIET, bits=(Bits("f", (0.0, 1.0), (1.0, 0.0), 0.0, 4000),)).floating is LOOKED
+    assert replace(QUIET, bits=(Bits("f", (0.0, 1.0), (8.0, 0.0), 0.0, 4000),)).floating is LEFT
     assert replace(QUIET, bits=(Bits("f", (0.0, 1.0), (1.0, 0.0), 2.0, 9, "an event"),)).floating is FOUND
     assert replace(QUIET, runs=0).verdict is LEFT and not replace(QUIET, runs=0).ok
 
@@ -50,7 +51,9 @@ def test_every_violation_is_one_of_its_subject(kind: str, what: str) -> None:
 
 
 @pytest.mark.parametrize(("declared", "samples", "verdict", "words"), [
-    ((0.125, 0.0), 9, LOOKED, "of unknown law, declared cost 0.125; 9 runs a side of it alone show an epsilon of 0.05"),
+    ((0.125, 0.0), 400, LOOKED, "of unknown law, declared cost 0.125; 400 runs a side of it alone show an epsilon of"),
+    ((8.0, 0.0), 4000, LEFT, "4000 runs a side are too few to show a violation of its declared cost 8"),
+    ((0.1, 0.0), 9, LEFT, "9 runs a side are too few to show a violation of its declared cost 0.1"),
     (None, 9, LEFT, "f: of unknown law, no cost is declared; 9 runs a side of it alone show an epsilon of 0.05"),
     (None, 0, LEFT, "f: of unknown law, and not played by itself"),
     ((0.125, 0.0), 0, LEFT, "f: of unknown law, and not played by itself"),
@@ -85,7 +88,7 @@ def test_losses_that_are_not_counted_are_in_no_sum() -> None:
     assert report.uncounted == ("g",)
     assert row(report, "composition").verdict is LEFT
     assert "no loss can be stated of g" in row(report, "composition").reason
-    told = replace(report, opaque=((Opaque("g", (0.125, 0.0), 0.0, 9),), (0.125, 0.0)))
+    told = replace(report, opaque=((Opaque("g", (0.125, 0.0), 0.0, 400),), (0.125, 0.0)))
     assert row(told, "composition").verdict is LOOKED
 
 

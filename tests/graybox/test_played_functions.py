@@ -152,18 +152,20 @@ def test_rows_about_floating_point() -> None:
             [
                 Bits("f", (0.0, 0.0), (1.0, 0.0), 0.0, 0),
                 Bits("f", (1.0, 2.5), (1.0, 0.125), 3.0, 9, "event"),
-                Bits("g", (1.0, 2.5), (1.0, 0.0), 3.0, 9),
+                Bits("g", (1.0, 2.5), (1.0, 0.0), 3.0, 900),
+                Bits("h", (1.0, 2.5), (8.0, 0.0), 3.0, 4000),
             ]
         )
     )
     assert [(row.what, row.verdict, row.decides, bool(row.power)) for row in told] == [
         ("floating point", Verdict.NOT_EXAMINED, False, False), ("floating point", Verdict.VIOLATION, False, False),
-            ("floating point", Verdict.NOT_FOUND, False, True)]  # fmt: skip
+            ("floating point", Verdict.NOT_FOUND, False, True),
+            ("floating point", Verdict.NOT_EXAMINED, False, False)]  # fmt: skip
     assert told[0] == Row("floating point", Verdict.NOT_EXAMINED, "f: not played by itself", decides=False)
     assert told[1].reason == (
         "f: between the true values 1 and 2.5 ideal noise has epsilon 1 at delta 0.125, its numbers at least 3: event"
     )
-    assert told[2].reason == "g: 9 runs a side between 1 and 2.5"
+    assert told[2].reason == "g: 900 runs a side between 1 and 2.5"
 
 
 # --- Unknown laws -----------------------------------------------------------------------------------------------------

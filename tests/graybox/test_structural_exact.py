@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from refdp.audit import structural
-from refdp.audit.structural import inspect, inspect_samples, lowest_bit
-from refdp.audit.structural_samples import Samples, StructuralFinding, unbounded
+from refdp.audit.structural import constant, inspect, inspect_samples, lowest_bit
+from refdp.audit.structural_samples import Samples, StructuralFinding, by_chance, unbounded
 from refdp.errors import InvalidParameter
 
 EMPTY = np.empty((0, 1))
@@ -86,7 +86,7 @@ def test_defaults_of_an_inspection(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(structural, "inspect_samples", looked)
     found = inspect(function, (data, data[:2]), 1)
-    assert given == [{"epsilon": 1.0, "delta": 0.0, "alarm": 1e-9}]
+    assert given == [{"epsilon": 1.0, "delta": 0.0, "alarm": 1e-9, "few": False}]
     assert called.count(2) == 500 and called.count(3) == 500 + 2 * 5 + 2 * 60
     assert told(found) == [("identical outputs", "", {"first": 1.0, "second": 2.0, "runs a side": 500})]
 
@@ -131,6 +131,53 @@ def test_too_few_runs_are_refused(epsilon: float, delta: float) -> None:
             said = (least_of(epsilon, calls, 1, delta=delta) + 1) // 2
             with pytest.raises(InvalidParameter, match=rf"calls = {calls}: at epsilon .* at least {said} show"):
                 inspect_samples(samples, (EMPTY, EMPTY), epsilon=epsilon, delta=delta)
+
+
+@pytest.mark.parametrize(("epsilon", "delta", "calls"), [(10.0, 0.0, 300), (1.0, 0.999, 300), (5.0, 0.99, 5000)])
+def test_what_is_exact_in_too_few_runs_is_no_violation_by_itself(epsilon: float, delta: float, calls: int) -> None:
+    """Randomised response, and what keeps nothing with chance delta, look like this in so few runs: the chance is said.
+
+    Numbers, texts, sums and draws that cancel alike.
+    """
+    noise = varied(calls)
+    one = runs(a=[3] * calls, t=["x"] * calls, n=noise, **{"s[0]": noise, "s[1]": [7 - each for each in noise]})
+    two = runs(a=[2] * calls, t=["y"] * calls, n=noise, **{"s[0]": noise, "s[1]": [8 - each for each in noise]})
+    found = inspect_samples(Samples(one, two), (EMPTY, EMPTY), epsilon=epsilon, delta=delta, few=True)
+    assert {finding.where for finding in found} >= {"a", "t", "sum of s[...]"} and len(found) >= 4
+    chance = f"{by_chance(epsilon, delta, calls):.2g}"
+    for finding in found:
+        assert not finding.violation and finding.meaning.endswith(f"chance up to {chance}, so no violation by itself")
+    sure = inspect_samples(Samples(one, two), (EMPTY, EMPTY), epsilon=1.0, few=True)
+    assert len(sure) == len(found) and all(finding.violation for finding in sure)
+    (alone,) = inspect_samples(Samples(runs(a=[3] * calls), runs(a=[2] * calls)), (EMPTY, EMPTY), epsilon=epsilon,
+                               delta=delta, few=True)  # fmt: skip
+    assert (alone.kind, alone.violation) == ("identical outputs", False)
+
+
+def test_the_chance_of_constants_is_that_of_randomised_response() -> None:
+    """The worst function is constant with chance r^(2n), r = (e^eps + delta) / (1 + e^eps); the bound is r^(2n - 2)."""
+    for epsilon, delta, count in [(0.0, 0.0, 3), (1.0, 0.0, 5), (2.0, 0.25, 4), (10.0, 0.0, 300), (1.0, 0.999, 300)]:
+        rate = (math.exp(epsilon) + delta) / (1 + math.exp(epsilon))
+        assert by_chance(epsilon, delta, count) == pytest.approx(rate ** (2 * count - 2), rel=1e-9)
+
+
+def test_a_number_without_noise_is_a_violation_from_so_many_runs_on() -> None:
+    """By all runs of a black box, with the chance of it, over all numbers; one absent on a side is another one."""
+    epsilon, noise = 4.0, np.arange(1000.0)
+    enough = next(n for n in range(1, 1000) if 3 * by_chance(epsilon, 0.0, n) <= 1e-9)
+    for count, sure in ((enough, True), (enough - 1, False)):
+        for here, there in ((3.0, 2.0), (3.0, math.nan)):
+            first, second = (
+                np.column_stack([noise[:count], np.full(count, each), np.full(count, math.nan)])
+                for each in (here, there)
+            )
+            found = constant(first, second, epsilon=epsilon, delta=0.0, alarm=1e-9)
+            assert found is not None and found.violation is sure and found.where.startswith("number 1 ")
+            assert found.kind == "exact statistic" and found.evidence["runs a side"] == count
+            assert ("no violation by itself" in found.meaning) is not sure and "chance" in found.meaning
+    assert constant(first, first, epsilon=epsilon, delta=0.0, alarm=1e-9) is None
+    second[0, 1] = 3.0
+    assert constant(first, second, epsilon=epsilon, delta=0.0, alarm=1e-9) is None
 
 
 def test_repeated_outputs_are_not_told_where_something_exact_explains_them() -> None:

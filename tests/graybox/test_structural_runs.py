@@ -140,9 +140,9 @@ def test_statistics_that_a_model_might_hold() -> None:
 
 def test_how_often_is_enough() -> None:
     """The first whole number of occurrences whose chance is low enough."""
-    for epsilon in (1e-3, 0.5, 1.0, 3.0, 49.9):
+    for epsilon in (0.0, 1e-3, 0.5, 1.0, 3.0, 49.9):
         assert samples.odds(epsilon) == pytest.approx(-float((1 + Decimal(-epsilon).exp()).ln()), rel=1e-5)
-    for wrong in (0, 0.0, -1.0, 50, 50.0, math.nan):
+    for wrong in (-1e-9, -1.0, 50, 50.0, math.nan):
         with pytest.raises(InvalidParameter):
             samples.odds(wrong)
     for epsilon, alarm in [(math.log(3), 1e-9), (1.0, 1e-3), (0.1, 0.5)]:

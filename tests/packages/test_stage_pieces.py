@@ -360,17 +360,18 @@ def claim(epsilon: float) -> Claim:
 
 def test_so_many_calls_as_the_claim_needs(monkeypatch: pytest.MonkeyPatch) -> None:
     for epsilon in (0.5, 1.0, 2.5, 4.0, 4.9, 5.2, 6.0):
-        calls = max(300, needed(epsilon, 1e-15))
+        calls, few = max(300, needed(epsilon, 1e-15)), epsilon > 5
+        calls = 300 if few else calls
         _, found, given = inspected(monkeypatch, [], claim=claim(epsilon), order=True)
-        assert found == (([], calls) if calls <= 5000 else ([], 0)) and len(given) == (calls <= 5000)
-        if given:
-            assert given[0][0] == float(np.random.default_rng(6).integers(2**31)) and given[0][2] == 40
-            assert given[0][3] == {"epsilon": epsilon, "delta": 0.125, "calls": calls, "alarm": 1e-9, "order": True}
+        assert found == ([], calls) and len(given) == 1
+        assert given[0][0] == float(np.random.default_rng(6).integers(2**31)) and given[0][2] == 40
+        asked = {"epsilon": epsilon, "delta": 0.125, "calls": calls, "alarm": 1e-9, "order": True, "few": few}
+        assert given[0][3] == asked
     assert inspected(monkeypatch, [], structural=False)[1] == ([], 0)
     monkeypatch.setattr(stages, "needed", lambda *given: 5000)
     assert inspected(monkeypatch, [])[1] == ([], 5000)
     monkeypatch.setattr(stages, "needed", lambda *given: 5001)
-    assert inspected(monkeypatch, [])[1] == ([], 0)
+    assert inspected(monkeypatch, [])[1] == ([], 300)
 
 
 def test_structural_findings_have_witnesses(monkeypatch: pytest.MonkeyPatch, asked: list[Any]) -> None:

@@ -236,13 +236,15 @@ def _replay_witnesses(
 def structure(subject: Subject) -> tuple[list[dict[str, Any]], int]:
     """The structural checks on the most telling pair: what they found, and in how many runs a side."""
     entry, scope = subject.entry, subject.scope
-    calls = max(CALLS, math.ceil(needed(entry.claim.epsilon, ALARM * 1e-6)))
-    if not entry.structural or calls > MOST_CALLS:
+    few = is_few(entry)
+    calls = CALLS if few else max(CALLS, math.ceil(needed(entry.claim.epsilon, ALARM * 1e-6)))
+    if not entry.structural:
         return [], 0
     pair = subject.pairs[0]
     found = structural.inspect(
         lambda rows, generator: subject.function(rows, int(generator.integers(2**31))), pair.sides, scope.seed,
         epsilon=entry.claim.epsilon, delta=entry.claim.delta, calls=calls, alarm=ALARM, order=entry.order,
+        few=few,
     )  # fmt: skip
     found = [one for one in found if entry.low_bits or one.kind != "precision"]
     for one in found:
@@ -273,6 +275,11 @@ def structure(subject: Subject) -> tuple[list[dict[str, Any]], int]:
             )
         )
     return [one.to_dict() for one in found], calls
+
+
+def is_few(entry: Entry) -> bool:
+    """Whether its epsilon asks for more runs than structural checks have to show a violation."""
+    return math.ceil(needed(entry.claim.epsilon, ALARM * 1e-6)) > MOST_CALLS
 
 
 def black_box(subject: Subject, curve: bool) -> Bound | None:
@@ -335,7 +342,8 @@ def outside_rows(
     entry = subject.entry
     sizes = tuple(len(side) for pair in subject.pairs[:CHOSEN] for side in pair.sides)
     if bound is not None:
-        return list(coverage(bound, found, Looked(sizes, calls, entry.low_bits, min(CHOSEN, len(subject.pairs)))))
+        looked = Looked(sizes, calls, entry.low_bits, min(CHOSEN, len(subject.pairs)), few=calls > 0 and is_few(entry))
+        return list(coverage(bound, found, looked))
     rows = [Row("published object", Verdict.VIOLATION, f"{one['kind']}: {one['meaning']}") for one in found
             if one["violation"]]  # fmt: skip
     left = "no black box: the file gives it no runs"

@@ -41,7 +41,7 @@ from refdp.faces.commands.output import bar, emit, figure, write_page
 from refdp.privacy.events import Relation
 
 CALLS = 300
-"""Runs a side for structural checks; more where epsilon asks for it, up to MOST_CALLS."""
+"""Runs a side for structural checks; more where epsilon asks for it, up to MOST_CALLS, and no more beyond."""
 MOST_CALLS = 5_000
 GAUSSIAN_RUNS = 20_000
 """Most runs a side of --gaussian."""
@@ -112,8 +112,9 @@ def audit_callable(given: Given) -> int:
             normal = _as_gaussian(given, pair)
     except SystemExit as error:  # its status would pass for a finding
         raise InvalidParameter(f"--callable {given.name!r}: it ended the program with status {error.code}") from error
-    sizes = len(pair.first), len(pair.second)
-    looked = Looked(sizes, calls, given.low_bits, score=given.score, reordered=_apart(pair.first, pair.second) == 0)
+    sizes, few = (len(pair.first), len(pair.second)), calls > 0 and is_few(given.epsilon)
+    same = _apart(pair.first, pair.second) == 0
+    looked = Looked(sizes, calls, given.low_bits, score=given.score, reordered=same, few=few)
     rows = coverage(bound, findings, looked)
     more: dict[str, Any] = {} if normal is None else {"gaussian": normal.to_dict()}
     more |= {"score": given.score} if given.score else {}
@@ -171,6 +172,7 @@ def audited(given: Given, pair: InputPair) -> Audited:
     with bar("structural checks, runs") as progressed:
         campaign.watch_calls = lambda done: progressed(done, None)
         findings = structural_findings(Remembered(_by_seed(function), campaign), pair, given, calls) if calls else []
+    findings += without_noise(given, bound, campaign.upto(bound.samples)) if calls and not bound.refuted else []
     if given.html is None:
         return bound, findings, calls, None
     runs = campaign.upto(bound.samples)
@@ -218,9 +220,14 @@ def document(bound: Bound, findings: list[dict[str, Any]], calls: int, rows: tup
 
 
 def structural_calls(given: Given) -> int:
-    """Runs a side of the structural checks; 0 for none, where epsilon is so large that too many would be needed."""
-    calls = max(CALLS, math.ceil(needed(given.epsilon, ALARM * 1e-6)))
-    return calls if given.structural and calls <= MOST_CALLS else 0
+    """Runs a side of the structural checks; 0 for none."""
+    calls = CALLS if is_few(given.epsilon) else max(CALLS, math.ceil(needed(given.epsilon, ALARM * 1e-6)))
+    return calls if given.structural else 0
+
+
+def is_few(epsilon: float) -> bool:
+    """Whether this epsilon asks for more runs than structural checks have to show a violation."""
+    return math.ceil(needed(epsilon, ALARM * 1e-6)) > MOST_CALLS
 
 
 def _by_seed(function: Any) -> Callable[[Any, np.random.Generator], Any]:
@@ -238,8 +245,15 @@ def structural_findings(function: Remembered, pair: InputPair, given: Given, cal
         calls=calls,
         alarm=ALARM,
         order=given.outliers,
+        few=is_few(given.epsilon),
     )
     return [finding.to_dict() for finding in found if given.low_bits or finding.kind != "precision"]
+
+
+def without_noise(given: Given, bound: Bound, runs: tuple[Any, Any]) -> list[dict[str, Any]]:
+    """What all runs of the bound show without statistics. runs: both sides, shape (runs, columns)."""
+    found = structural.constant(*runs, epsilon=given.epsilon, delta=bound.delta, alarm=ALARM)
+    return [] if found is None else [found.to_dict()]
 
 
 def read_pair(path: Path, relation: Relation | None = None) -> InputPair:
@@ -321,7 +335,7 @@ def _style(finding: dict[str, Any]) -> str:
 
 
 def _check(given: Given) -> None:
-    check_number("epsilon", given.epsilon, least=0)
+    check_number("epsilon", given.epsilon, least=0, below=50)  # no number of runs shows more
     check_number("delta", given.delta, least=0, below=1)
     check_number("confidence", given.confidence, above=0, below=1)
     check_count("samples", given.samples, least=100, most=10**9)
