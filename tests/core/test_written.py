@@ -470,9 +470,16 @@ def test_what_only_imports_reach_is_compared(module: str, package: Any, monkeypa
 
 @pytest.mark.parametrize(
     "name",
-    ["ledger.certificate.account", "faces.training.source_for", "faces.training.SampleSource",
-     "faces.training._trained", "faces.training.SystemBits", "faces.estimators.base.source_for", "faces.registry.Paper.train"],
-)  # fmt: skip
+    [
+        "ledger.certificate.account",
+        "faces.training.source_for",
+        "faces.training.SampleSource",
+        "faces.training.SystemBits",
+        "faces.training._trained",
+        "faces.estimators.base.source_for",
+        "faces.registry.Paper.train",
+    ],
+)
 def test_what_issues_certificates_and_makes_the_curator_is_compared(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert proved.running("dpboost") == ""
     monkeypatch.setattr(f"refdp.{name}", lambda *_, **__: None)
@@ -487,7 +494,7 @@ def test_papers_of_others_are_no_difference_and_one_in_anothers_place_is(monkeyp
 
 
 def test_caches_are_looked_at_while_other_threads_fill_them() -> None:
-    one = lru_cache(maxsize=500)(lambda value: (value,))
+    one = lru_cache(maxsize=2000)(lambda value: (value,))
     free = lru_cache(maxsize=None)(lambda value: (value,))
     done = threading.Event()
 
@@ -495,7 +502,9 @@ def test_caches_are_looked_at_while_other_threads_fill_them() -> None:
         value = 0
         while not done.is_set():
             value += 1
-            one(value), free(value % 5000)
+            one(value), free(value)
+            if value % 2000 == 0:
+                one.cache_clear(), free.cache_clear()
 
     others = [threading.Thread(target=fill) for _ in range(2)]
     interval = sys.getswitchinterval()
@@ -503,7 +512,7 @@ def test_caches_are_looked_at_while_other_threads_fill_them() -> None:
     try:
         for other in others:
             other.start()
-        for _ in range(60):
+        for _ in range(1500):
             assert all(result == (key,) for function in (one, free) for key, result in written._entries(function))
     finally:
         done.set()
