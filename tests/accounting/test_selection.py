@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import threading
 import warnings
@@ -17,6 +18,7 @@ from sklearn.base import clone
 
 import refdp
 from refdp.accounting.selection import Repetitions, selected, selection_epsilon
+from refdp.audit.dossier import dossier
 from refdp.errors import (
     BudgetExceeded,
     InvalidParameter,
@@ -662,3 +664,10 @@ def test_the_certificate_rests_on_all_candidates_and_on_scores(winner: int, monk
         assert part in note
     assert certificate.established == certificate.claimed == found.certificate.claimed
     assert certificate.established.epsilon == found.epsilon
+    *trained, score = certificate.releases
+    assert (score.name, score.count, score.charge) == ("score", 1, 0.125)
+    assert tuple(trained) == clone(kinds[winner]).fit(x, y).certificate_.releases
+    told = {one.topic: one for one in dossier(json.loads(json.dumps(certificate.to_dict()))).answers}
+    assert all(one.holds for one in told.values())
+    assert "(score)" in told["mechanism"].text and "Theorem 2 of Papernot and Steinke" in told["composition"].text
+    assert any(line.startswith(select.CLAIMS[0]) for line in told["composition"].evidence)
