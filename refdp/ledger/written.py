@@ -312,7 +312,7 @@ def _known(name: str) -> Seen:
 def differs(module: ModuleType, seen: Seen | None = None) -> str:
     """Where a module is not what its source makes, empty where it is. seen: gets what was compared."""
     own = vars(module)
-    if module.__name__.partition(".")[0] == "refdp" and _place(module) != _due(module.__name__):
+    if module.__name__.partition(".")[0] == "refdp" and _place(module) != _due(module):
         return ", which comes from another file than refdp's own"
     if not any(own.get("__builtins__") is one for one in (builtins, vars(builtins))):
         return ".__builtins__"
@@ -348,10 +348,10 @@ def _place(module: ModuleType) -> Path:
     return Path(str(vars(module).get("__file__", ""))).absolute()
 
 
-def _due(name: str) -> Path:
-    """Where the file of a module of refdp has to be: digests are of the files there."""
-    within = Path(str(resources.files("refdp"))).absolute().joinpath(*name.split(".")[1:])
-    return within / "__init__.py" if within.is_dir() else within.with_suffix(".py")
+def _due(module: ModuleType) -> Path:
+    """Where the file of a module of refdp has to be, in an archive too: digests are of the files there."""
+    within = Path(str(resources.files("refdp"))).absolute().joinpath(*module.__name__.split(".")[1:])
+    return within / "__init__.py" if within.is_dir() or "__path__" in vars(module) else within.with_suffix(".py")
 
 
 def _compiled(module: ModuleType) -> CodeType:

@@ -6,10 +6,13 @@ import copy
 import functools
 import importlib
 import inspect
+import os
 import pickle
+import subprocess
 import sys
 import threading
 import typing
+import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -519,3 +522,15 @@ def test_caches_are_looked_at_while_other_threads_fill_them() -> None:
         sys.setswitchinterval(interval)
         for other in others:
             other.join()
+
+
+def test_nothing_is_told_of_what_comes_from_an_archive(tmp_path: Path) -> None:
+    root = Path(written.__file__).parents[1]
+    with zipfile.ZipFile(tmp_path / "refdp.zip", "w") as archive:
+        for one in root.rglob("*"):
+            if one.suffix in (".py", ".json"):
+                archive.write(one, one.relative_to(root.parent))
+    asked = "from refdp.ledger import proved; import refdp.papers.dpboost; print(repr(proved.running('dpboost')))"
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "refdp.zip")}
+    found = subprocess.run([sys.executable, "-c", asked], env=environment, cwd=tmp_path, capture_output=True, text=True)
+    assert found.stdout == "''\n", found.stderr
