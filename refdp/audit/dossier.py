@@ -161,9 +161,11 @@ def _of_certificate(certificate: Mapping[str, Any], run: Mapping[str, Any]) -> D
         raise InvalidParameter(f"certificate of {paper!r} in a document about {run['paper']!r}")
     if relation not in list(Relation):
         raise InvalidParameter(f"certificate: relation {relation!r}: {' or '.join(Relation)} is needed")
+    selected = [name for name in claims if name.startswith("composition/selection-")]
+    scores = {str(one["claim"]) for one in releases if selected and one["name"] == "score"}
     begins = f"composition/{paper}-" if paper in registry.OWN else f"{paper}/"
     foreign = sorted({name for name in (*stated, *own) if name.partition("/")[0] in {*registry.PAPERS} - {paper}}
-                     | {name for name in own if not name.startswith(begins)})  # fmt: skip
+                     | {name for name in own.keys() - scores if not name.startswith(begins)})  # fmt: skip
     if paper in (*registry.PAPERS, *registry.OWN) and foreign:
         raise InvalidParameter(f"certificate of {paper!r} with claims of another paper: {', '.join(foreign)}")
     kept = all(established[name] <= claimed[name] * (1 + 1e-9) for name in claimed)
@@ -195,7 +197,8 @@ def _of_certificate(certificate: Mapping[str, Any], run: Mapping[str, Any]) -> D
                       f"{len(mechanisms)} kinds of releases: {'; '.join([*mechanisms, *held.wrong])}"
                       + (f"; held against no charge: {', '.join(held.unheld)}" if held.unheld else ""), _listed(laws)),
         "composition": (_weakest(composed.values()), "; ".join(
-            [f"{len(releases)} releases, composed by the accountant", *filter(None, [held.total])]), _listed(composed)),
+            [f"{len(releases)} releases, composed by the accountant", *[SELECTED] * bool(selected),
+             *filter(None, [held.total])]), _listed(composed)),
         "sampling": (
             (_weakest({**sampled, **dealt}.values()), _credited(sampled, dealt), _listed({**sampled, **dealt}))
             if sampled or dealt
@@ -245,6 +248,11 @@ def _of_certificate(certificate: Mapping[str, Any], run: Mapping[str, Any]) -> D
     ))  # fmt: skip
 
 
+SELECTED = (
+    "that is one run with its score, of a random number of such runs, which is secret: the best of them costs what "
+    "Theorem 2 of Papernot and Steinke (2022) says, and what is established is about all of them"
+)
+"""Of a selection's certificate."""
 PARTS = ("/partition-", "/unused-records")
 """In names of claims that secret parts cost what the dearest does, or less where a record may be in none."""
 

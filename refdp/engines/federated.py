@@ -68,7 +68,7 @@ from refdp.engines.log import (
     repeats,
     total,
 )
-from refdp.errors import InvalidParameter, InvalidRecords, MessageError
+from refdp.errors import InvalidParameter, InvalidRecords, JournalError, MessageError
 from refdp.noise.gridded import DiscreteGaussian, DiscreteLaplace
 from refdp.privacy.curator import Array, Assigned, Curator, Request
 from refdp.privacy.shares import Shares
@@ -76,6 +76,8 @@ from refdp.privacy.sources import AccountSource, Coins, sample_law
 
 LARGEST = 2**52
 """No entry of an honest answer is as large, in units of the grid."""
+HALF = 2**32
+"""Nodes are kept by their quotient and rest: Flower's are unsigned numbers of 64 bits, which int64 does not hold."""
 _NOBODY = bytes(16)
 """The key of coins that only participants toss."""
 
@@ -479,16 +481,21 @@ class Federation(Logged):
 
         def made() -> Array:
             cohort, sums = self._collected(number, query)
-            return np.concatenate([[len(cohort)], cohort, sums.ravel()])
+            halves = [half for node in cohort for half in divmod(node, HALF)]
+            return np.concatenate([np.array([len(cohort), *halves], dtype=np.int64), sums.ravel()])
 
         asked = {"round": number, "plan": self._digest, "log": self.log.digests[-1],
                  "query": json.dumps(to_json(query))}  # fmt: skip
         kept = self._journal.find("round", number)
         flat = self._journal.once(self._journal.released if kept is None else kept, asked, made)
-        count = int(flat[0])
+        shape = self._plan.asks[number].shape
+        end = 1 + 2 * int(flat[0])
+        if flat.dtype != np.int64 or flat.size != end + np.prod(shape, dtype=np.int64):
+            raise JournalError(f"round {number}: the journal has sums in another form, of another version of refdp")
         if kept is not None:
-            self.answered.append(tuple(int(node) for node in flat[1 : 1 + count]))
-        return np.asarray(flat[1 + count :].reshape(self._plan.asks[number].shape))
+            halves = flat[1:end].tolist()
+            self.answered.append(tuple(high * HALF + low for high, low in zip(halves[::2], halves[1::2], strict=True)))
+        return np.asarray(flat[end:].reshape(shape))
 
     def _collected(self, number: int, query: Query) -> tuple[tuple[int, ...], Sums]:
         """Who answered, and their sum. Errors: InvalidRecords for too few, MessageError for what nobody should send."""

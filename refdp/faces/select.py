@@ -36,7 +36,7 @@ from refdp.faces.training import generator_of
 from refdp.faces.warned import muted, silence
 from refdp.io import frames
 from refdp.ledger import claims
-from refdp.ledger.certificate import Certificate, Guarantee, composition
+from refdp.ledger.certificate import Certificate, Guarantee, composition, lines
 from refdp.ledger.proved import SELECTION
 from refdp.ledger.written import is_refdps
 from refdp.noise.calibration import laplace_charge
@@ -310,8 +310,8 @@ def _certificate(
     winner: Certificate, ready: Sequence[_Candidate], cost: Guarantee, law: Repetitions, charge: Charge,
     score_epsilon: float,
 ) -> Certificate:  # fmt: skip
-    """The winner's, with the cost of the selection in place of that of one run, and with what scores and the runs of
-    all candidates rest on: each of them may have been run."""
+    """The winner's and its score's, with the cost of the selection in place of that of one run, and with what scores
+    and the runs of all candidates rest on: each of them may have been run."""
     law_text = f"law eta = {law.eta}, gamma = {law.gamma:.6g}, mean {law.mean:.6g}"
     note = (
         f"the best of a secret number of runs ({law_text}) among {len(ready)} candidates, by scores of epsilon "
@@ -322,13 +322,14 @@ def _certificate(
         f"checked ({CLAIMS[0]}), not proved by a machine as a whole",
         "the number of runs is drawn in floating point by a generator of numpy and kept secret, with the time it takes",
     )
-    scored = composition(Plan(winner.relation, charge.release("score", True)))
+    score = Plan(winner.relation, charge.release("score", True))
+    scored = composition(score)
     needed = tuple((name, claims.verdict(name)) for name in claims.closure({*CLAIMS, SCORE_CLAIM, *scored}))
     stands = all(verdict in claims.ESTABLISHED for _, verdict in needed)
     others = [one.certificate for one in ready]
     rests_on = (*winner.rests_on, *(line for one in others for line in one.rests_on), *needed)
     found = winner.of_another(
         SELECTION, cost if stands else Guarantee(np.inf, cost.delta), claimed=cost, notes=(*winner.notes, note),
-        rests_on=tuple(dict.fromkeys(rests_on)),
+        rests_on=tuple(dict.fromkeys(rests_on)), releases=(*winner.releases, *lines(score)),
     )  # fmt: skip
     return found.assuming(*(line for one in others for line in one.assumptions), *said)

@@ -183,7 +183,7 @@ def issue(
         claimed,
         Guarantee(float(established), claimed.delta),
         verdicts,
-        tuple(_lines(declared)),
+        tuple(lines(declared)),
         (*notes, *remarks, *breaches),
         assumed(proved, schema, needed, grants),
         needed,
@@ -302,7 +302,8 @@ def _has(event: Event, kinds: tuple[type, ...]) -> bool:
     return isinstance(event, kinds) or any(_has(child, kinds) for child in children(event))
 
 
-def _lines(plan: Plan) -> list[ReleaseLine]:
+def lines(plan: Plan) -> list[ReleaseLine]:
+    """One for each kind of a plan's releases, in the order in which they come."""
     counted: dict[Release, int] = {}
     for release in releases(expand(plan.event)):
         counted[release] = counted.get(release, 0) + 1

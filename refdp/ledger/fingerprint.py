@@ -97,14 +97,15 @@ _steps: dict[ast.AST, tuple[dict[str, str], _Definitions]] = {}
 
 def _step(module: str, tree: ast.AST) -> tuple[dict[str, str], _Definitions]:
     """The constants and the definitions that one definition names."""
-    if tree not in _steps:
+    found = _steps.get(tree)  # another thread may begin anew
+    if found is None:
         constants: dict[str, str] = {}
         definitions: _Definitions = []
         for used, value in _used(module, tree):
             constants |= {f"{used} =": repr(value)} if _is_plain(value) else {}
             definitions += _origin(used, value)
-        _steps[tree] = constants, definitions
-    return _steps[tree]
+        found = _steps[tree] = constants, definitions
+    return found
 
 
 def _definition(item: Any) -> tuple[str, str, ast.AST]:

@@ -158,6 +158,9 @@ def reached(paper: str) -> tuple[str, ...]:
 
 HOMES = ("refdp.data.records", "refdp.privacy.events")
 """Modules of whose classes schemas and settings are made, which are compared whatever a text reaches."""
+REGISTRY = "refdp.faces.registry"
+CALLERS = ("refdp.ledger.certificate", "refdp.faces.training", "refdp.faces.estimators")
+"""What issues certificates, makes a run's curator and hands records over, compared where it is loaded."""
 
 
 def running(paper: str, also: str = "") -> str:
@@ -168,7 +171,10 @@ def running(paper: str, also: str = "") -> str:
     """
     home = text_of(paper).partition(":")[0]
     here = home in sys.modules
-    return otherwise({*HOMES, *(reached(paper) if here else ()), *_accounting(home if here else "", also)})
+    if here and paper in getattr(sys.modules.get(REGISTRY), "_registered", ()):
+        return f"{REGISTRY}._registered"
+    callers = (name for name in CALLERS if name in sys.modules)
+    return otherwise({*HOMES, *callers, *(reached(paper) if here else ()), *_accounting(home if here else "", also)})
 
 
 @lru_cache

@@ -4,6 +4,9 @@ Functions are compared by their code, defaults and what they enclose, classes by
 its class and its parts. So what was put into a module or a class from elsewhere, at an import or later, is told. What a
 text does to itself is made anew with it, and is for its digest to tell (`refdp.ledger.proved.text_now`).
 
+What a text imports from refdp is compared too, and each package with what its own text makes: a module comes from the
+place of its name, and so does the one beside which it is made anew.
+
 What was taken away again leaves no trace but in caches: whatever they keep is computed anew, once all modules are what
 their sources make, and again where it has changed in place since. Of what is kept by a key that says itself what it
 equals nobody knows for what it was given, so that it is told as well.
@@ -99,15 +102,20 @@ def otherwise(modules: Iterable[str]) -> str:
     modules: by name. The first time each is executed anew; later it is asked whether its parts are the very same still.
     Where a cache keeps what something else made this is told once, and all caches are emptied.
     """
-    found = {name: importlib.import_module(name) for name in sorted(_with_those_of_caches(frozenset(modules)))}
+    found = {name: importlib.import_module(name) for name in sorted(_with_imported(frozenset(modules)))}
     for name, module in found.items():
+        if vars(module).get("__name__") != name:
+            return f"{name}.__name__"
+        if another := _another(module):
+            return f"{name}.{another}"
         known = _known(name)
-        if not known or known[0][0] is not module or not all(map(_unchanged, known)):
-            known.clear()
+        before = list(known)
+        if not before or before[0][0] is not module or not all(map(_unchanged, before)):
             seen: Seen = []
             if place := differs(module, seen):
+                known.clear()
                 return f"{name}{place}"
-            known += seen
+            known[:] = seen
     for name, module in found.items():
         if kept := _kept_of_another(module):
             _forget(found.values())
@@ -124,13 +132,62 @@ def _forget(modules: Iterable[ModuleType]) -> None:
     _compared.cache_clear()
 
 
+COMPARING = frozenset(f"refdp.ledger.{name}" for name in ("claims", "fingerprint", "proved", "written"))
+"""What compares, and looks claims up, is not compared by itself."""
+FILLED = {
+    "refdp.faces.registry": ("_registered",),
+    "refdp.faces.repeats": ("_uses", "_families", "_alone"),
+    "refdp.accounting.budget_lock": ("_locks",),
+}
+"""Names of modules in which use keeps what users give, what was fitted and what is locked; no figure is of these."""
+
+
+def _with_imported(modules: frozenset[str]) -> set[str]:
+    """With those that are loaded of what they import, and what these do; and all packages that they are in."""
+    found, waiting = set(_with_those_of_caches(modules)), list(_with_those_of_caches(modules))
+    while waiting:
+        name = waiting.pop()
+        if name.startswith("refdp."):
+            own = {f"{place}.{one}" if f"{place}.{one}" in sys.modules else place for place, one in _imported(name)}
+            reached = {one for one in (*own, name.rpartition(".")[0]) if one in sys.modules} - COMPARING - found
+            waiting += reached
+            found |= reached
+    return found
+
+
+def _imported(module: str) -> tuple[tuple[str, str], ...]:
+    """What a module imports from refdp, none where there is no source of it, which is told elsewhere."""
+    try:
+        return _imports(module)
+    except (OSError, TypeError, SyntaxError):
+        return ()
+
+
+@cache
+def _imports(module: str) -> tuple[tuple[str, str], ...]:
+    """At its top or inside functions, but for types: modules, and the names in them, empty where there is none."""
+    found: list[tuple[str, str]] = []
+    waiting: list[ast.AST] = [parsed_module(module)]
+    while waiting:
+        node: Any = waiting.pop()
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            waiting += node.orelse
+        elif isinstance(node, ast.Import):
+            found += [(alias.name, "") for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            found += [(str(node.module), alias.name) for alias in node.names]
+        else:
+            waiting += ast.iter_child_nodes(node)
+    return tuple(pair for pair in found if pair[0].partition(".")[0] == "refdp")
+
+
 @cache
 def _with_those_of_caches(modules: frozenset[str]) -> frozenset[str]:
     """Modules, and those of refdp that their functions with caches reach: what is computed anew is then compared."""
     found, waiting = set(modules), list(modules)
     while waiting:
         name = waiting.pop()
-        own = vars(importlib.import_module(name)).items() if name.startswith("refdp.") else ()
+        own = list(vars(importlib.import_module(name)).items()) if name.startswith("refdp.") else []
         reached = {one for key, function in own if _is_kept(function, name) for one in modules_of(f"{name}:{key}")}
         waiting += reached - found
         found |= reached
@@ -147,7 +204,7 @@ def _kept_of_another(module: ModuleType) -> str:
 
     Those that were compared before, and have in them what they had, are not computed again.
     """
-    for name, function in vars(module).items():
+    for name, function in list(vars(module).items()):
         if not _is_kept(function, module.__name__):
             continue
         before, now = _compared(f"{module.__name__}.{name}"), {}
@@ -178,13 +235,25 @@ def _entries(function: Any) -> Iterator[tuple[Any, Any]]:
     if function.cache_parameters()["maxsize"] is None:
         yield from list(tables[0].items()) if tables else ()
         return
-    linked = (one for one in tables if one and all(type(link).__name__ == "_lru_list_elem" for link in one.values()))
-    keys, place = {id(key) for key in next(linked, {})}, 0
+    before, now = None, _linked(tables)
+    while now != before:  # another thread asks the same function
+        before, inside = now, gc.get_referents(function)
+        now = _linked(tables)
+    keys, place = now, 0
     while place < len(inside) - 1:
         found = id(inside[place]) in keys
         if found:
             yield inside[place], inside[place + 1]
         place += 1 + found
+
+
+def _linked(tables: list[dict[Any, Any]]) -> set[int]:
+    """Which objects are keys of a cache with a bound."""
+    for one in tables:
+        links = list(one.values())
+        if links and all(type(link).__name__ == "_lru_list_elem" for link in links):
+            return set(map(id, list(one)))
+    return set()
 
 
 def _equals_alike(value: Any) -> bool:
@@ -243,30 +312,46 @@ def _known(name: str) -> Seen:
 def differs(module: ModuleType, seen: Seen | None = None) -> str:
     """Where a module is not what its source makes, empty where it is. seen: gets what was compared."""
     own = vars(module)
-    if module.__name__.startswith("refdp.") and _place(module) != _due(module.__name__):
+    if module.__name__.partition(".")[0] == "refdp" and _place(module) != _due(module):
         return ", which comes from another file than refdp's own"
     if not any(own.get("__builtins__") is one for one in (builtins, vars(builtins))):
         return ".__builtins__"
     fresh = ModuleType(module.__name__)
     kept = {"__package__", "__file__", "__spec__", "__loader__", "__path__"} & own.keys()
-    vars(fresh).update({name: own[name] for name in kept})
+    vars(fresh).update({name: own[name] for name in kept | _loaded(module).keys()})
     try:
         exec(_compiled(module), vars(fresh))
     except Exception as problem:
         return f", whose source cannot be executed anew ({type(problem).__name__})"
+    vars(fresh).update({name: own.get(name) for name in FILLED.get(module.__name__, ())})
     met = {(id(own), id(vars(fresh))): (module, fresh)}
     found = next(_differences(module, fresh, "", met, [] if seen is None else seen), None)
     return "" if found is None else found or ", which is of another class"
+
+
+def _loaded(module: ModuleType) -> dict[str, bool]:
+    """Names under which a package has its modules, which its text need not make; and whether it is that of the name."""
+    found, own = {}, list(vars(module).items()) if "__path__" in vars(module) else []
+    for name, one in own:
+        known = f"{module.__name__}.{name}"
+        if isinstance(one, ModuleType) and (known in sys.modules or vars(one).get("__name__") == known):
+            found[name] = sys.modules.get(known) is one
+    return found
+
+
+def _another(package: ModuleType) -> str:
+    """The first name under which a package has another module than the import of that name gives, empty if none."""
+    return next((name for name, same in _loaded(package).items() if not same), "")
 
 
 def _place(module: ModuleType) -> Path:
     return Path(str(vars(module).get("__file__", ""))).absolute()
 
 
-def _due(name: str) -> Path:
-    """Where the file of a module of refdp has to be: digests are of the files there."""
-    within = Path(str(resources.files("refdp"))).absolute().joinpath(*name.split(".")[1:])
-    return within / "__init__.py" if within.is_dir() else within.with_suffix(".py")
+def _due(module: ModuleType) -> Path:
+    """Where the file of a module of refdp has to be, in an archive too: digests are of the files there."""
+    within = Path(str(resources.files("refdp"))).absolute().joinpath(*module.__name__.split(".")[1:])
+    return within / "__init__.py" if within.is_dir() or "__path__" in vars(module) else within.with_suffix(".py")
 
 
 def _compiled(module: ModuleType) -> CodeType:
@@ -309,6 +394,8 @@ def _of_array(array: Any) -> tuple[Any, ...]:
 
 QUICK: dict[type, Callable[[Any], tuple[Any, ...]]] = {
     np.ndarray: _of_array,
+    dict: lambda value: (*value, *value.values()),
+    list: tuple,
     Fraction: attrgetter("numerator", "denominator"),
     FunctionType: attrgetter(*OF_FUNCTION),
     Field: attrgetter("name", "type", "default", "default_factory", "init", "kw_only", "_field_type"),
@@ -365,11 +452,13 @@ def _parts(value: Any) -> Parts:
         numbers = value.tolist() if value.dtype == object else value.tobytes()
         return [("", value.dtype), ("", str(value.shape)), ("", numbers)]
     if isinstance(value, dict | MappingProxyType):
-        return [part for key, one in value.items() for part in (("", key), (f"[{key!r}]" * (type(key) is str), one))]
+        return [
+            part for key, one in list(value.items()) for part in (("", key), (f"[{key!r}]" * (type(key) is str), one))
+        ]
     if isinstance(value, set | frozenset):
         return [("", one) for one in sorted(value, key=lambda one: getattr(one, "__qualname__", repr(one)))]
     if isinstance(value, list | tuple | deque):
-        return [("", one) for one in value]
+        return [("", one) for one in list(value)]
     if isinstance(value, FIELD):
         return [("", value.__reduce__()[1][0])]
     if isinstance(value, np.ufunc):
@@ -400,7 +489,7 @@ def _enclosed(cell: CellType) -> Parts:
 
 def _kept(value: Any) -> Parts:
     """What an object keeps in its names and slots."""
-    found = [(f".{name}", one) for name, one in getattr(value, "__dict__", {}).items()]
+    found = [(f".{name}", one) for name, one in list(getattr(value, "__dict__", {}).items())]
     for kind in type(value).__mro__:
         slots = vars(kind).get("__slots__", ())
         for name in (slots,) if isinstance(slots, str) else slots:
@@ -409,7 +498,7 @@ def _kept(value: Any) -> Parts:
         calls_it = any(one is value.__wrapped__ for one in gc.get_referents(value))
         found += [("", str(value.cache_parameters())), (".__wrapped__", calls_it)]
     if _home(type(value)) == _home(Generic):
-        kinds = [pair for pair in value._kinds.items() if _is_plain(pair[0])]
+        kinds = [pair for pair in list(value._kinds.items()) if _is_plain(pair[0])]
         found = [part for part in found if part[1] is not value._kinds] + [("", one) for pair in kinds for one in pair]
     return found
 

@@ -1,0 +1,1 @@
+"""The papers' algorithms, repaired, each in a module of its own."""

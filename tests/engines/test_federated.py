@@ -13,7 +13,7 @@ import pytest
 from refdp.data.candidates import Candidates
 from refdp.data.population import COUNT, Encode, Labels, Leaves, Nodes, Start, values
 from refdp.data.records import Classes, Numeric, Records, Schema, make_records
-from refdp.engines.federated import Asks, Federation, LocalHost, NoiseInside, Participant
+from refdp.engines.federated import LARGEST, Asks, Federation, LocalHost, NoiseInside, Participant
 from refdp.engines.journal import ReleaseJournal
 from refdp.engines.log import Asked, Log
 from refdp.errors import InvalidParameter, InvalidRecords, JournalError, MessageError
@@ -198,6 +198,45 @@ def test_a_server_that_dies_goes_on_from_its_journal(tmp_path: Path, setting: st
     assert end[1] == [*cohorts[1:], (0, 1, 2)] and (0, 2) in end[1]
     again = life(tmp_path, 10**6)  # everything is on file: nobody is asked
     assert again == end
+
+
+@pytest.mark.parametrize("nodes", [(2**63 + 12345, 17, 2**64 - 3), (-5, 2**63 - 1, 0)])
+def test_nodes_of_64_bits_leave_sums_and_cohorts_exact(
+    nodes: tuple[int, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether they have a sign or none; sums beyond 2^53, which no float holds, among them."""
+    host = LocalHost(participants(tmp_path, "random"))
+    named = dict(zip(nodes, host.nodes(), strict=True))
+    monkeypatch.setattr(host, "nodes", lambda: list(nodes))
+    send = host.send
+
+    def renamed(texts: Any) -> Any:
+        answers = send({named[node]: text for node, text in texts.items()})
+        return {node: large(answers[own]) for node, own in named.items() if own in answers}
+
+    def large(answer: Any) -> Any:
+        return np.full_like(answer, LARGEST - 1) if isinstance(answer, np.ndarray) else answer
+
+    monkeypatch.setattr(host, "send", renamed)
+    sums: list[Any] = []
+    made = Federation._sums
+    monkeypatch.setattr(Federation, "_sums", lambda self, query: sums.append(made(self, query)) or sums[-1])
+    told = []
+    for _ in range(2):
+        with ReleaseJournal(tmp_path / "server", "server", secret=bytes(32)) as journal:
+            told.append(run("random", host, journal=journal)[2].answered)
+    assert told[0] == told[1] and set(told[0]) == {tuple(sorted(nodes))}
+    assert {one.dtype for one in sums} == {np.dtype(np.int64)} and all((one == 3 * (LARGEST - 1)).all() for one in sums)
+
+
+def test_a_journal_in_another_form_is_refused(tmp_path: Path) -> None:
+    with ReleaseJournal(tmp_path / "server", "server", secret=bytes(32)) as journal:
+        run("random", LocalHost(participants(tmp_path, "random")), journal=journal)
+        line = next(one for one in journal._kept if "round" in one["asked"])
+        line["output"] = [3, 0, 1, 2, *line["output"][7:]]
+        line["shape"] = [len(line["output"])]
+        with pytest.raises(JournalError, match="round 0: the journal has sums in another form"):
+            run("random", LocalHost(participants(tmp_path, "random", life="2")), journal=journal)
 
 
 def test_a_server_asks_nothing_else_under_an_old_number(tmp_path: Path) -> None:
