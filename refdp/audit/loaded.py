@@ -131,7 +131,18 @@ def where(name: str) -> Path | None:
 
 def _version(top: str) -> str:
     """Of the installed distributions that a package comes from: "" for none. Nothing is imported for it."""
-    return ", ".join(f"{name} {metadata.version(name)}" for name in sorted(set(_distributions().get(top, ()))))
+    return ", ".join(f"{name} {metadata.version(name)}" for name in sorted(homes(top)))
+
+
+def homes(top: str) -> frozenset[str]:
+    """The installed distributions that have a part of a top-level package. Nothing is imported for it."""
+    return frozenset(_distributions().get(top, ()))
+
+
+def beside(top: str) -> tuple[str, ...]:
+    """What else the distribution of a top-level package installs; nothing where several install parts of either."""
+    home = homes(top)
+    return tuple(name for name in _distributions() if name != top and homes(name) == home) if len(home) == 1 else ()
 
 
 @cache
