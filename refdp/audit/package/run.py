@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from refdp.audit.blackbox import Bound
-from refdp.audit.loaded import Loaded
+from refdp.audit.loaded import Loaded, listen
 from refdp.audit.package.causes import BY_NAME
 from refdp.audit.package.checked import check
 from refdp.audit.package.entries import Neighbours, inside, neighbours
@@ -71,6 +71,8 @@ def audit_package(
     if unknown:
         raise InvalidParameter(f"stage {unknown[0]!r}: allowed are {', '.join(STAGES)}")
     kept = resume.absolute() if resume is not None else None
+    if kept is not None:
+        listen()
     with inside(scope.folder):
         try:
             package = tree(scope.modules)
