@@ -206,7 +206,7 @@ def _first(train: Any, *, made: bool = True) -> Iterator[str]:
             yield from [_space(one)] if made or not wrapped else []
             waiting += wrapped if len(waiting) < _MOST else []
         elif isinstance(one, type):
-            inside = [part for part in vars(one).values() if isinstance(part, types.FunctionType)]
+            inside: list[Any] = [part for part in vars(one).values() if isinstance(part, types.FunctionType)]
             own = [part for part in inside if made or _is_written_in(part, one)] or inside
             yield from map(_space, own or ([one] if one.__flags__ & HEAP_TYPE else []))
         else:
