@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from refdp.audit.imported import IMPORTED
-from refdp.audit.loaded import Loaded
+from refdp.audit.loaded import Loaded, listen
 from refdp.audit.runs import CHUNK, RAISED, InputPair, Scored, chunk, compared, not_read
 from refdp.audit.structural_samples import State
 from refdp.checks import check_count
@@ -128,6 +128,8 @@ class Campaign:
     _loaded: Loaded = field(default_factory=Loaded, init=False)
 
     def __post_init__(self) -> None:
+        if self.path is not None:
+            listen()
         lines = _lines(self.path) if self.path is not None else []
         if lines:
             self._read(lines)

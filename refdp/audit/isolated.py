@@ -163,7 +163,7 @@ def run_here(
     error: BaseException | None = None
     lines: set[Place] = set()
     errors = ""
-    modules = frozenset(sys.modules)
+    modules = frozenset([*sys.modules, *watched])
     seeded(seed)
     own_of_curator, finalized, variables = of_curator(curator), finalizers(), context()
     exits, unknown = at_exit(), threads()

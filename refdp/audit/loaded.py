@@ -1,12 +1,15 @@
 """What a kept run was made with: the texts of all modules that were loaded, and the versions of installed ones.
 
 Python's own modules are told by its version, installed packages by theirs; of all else, and of packages that name no
-version, every loaded module counts, by its name and its text, wherever its file lies. Data that a function reads
-and settings of the environment are no modules: nothing here sees that they change.
+version, every loaded module counts, by its name and its text, wherever its file lies, in an archive by the archive's.
+Code that is no module, as `runpy` and `exec_module` run it, and libraries that `ctypes` opens by a path, count by their
+files from the call of `listen` on. Data that a function reads, text that it runs without the name of a file, and
+settings of the environment are no modules: nothing here sees that they change.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import platform
 import sys
@@ -23,6 +26,8 @@ INSTALLED = ("site-packages", "dist-packages")
 DIGITS = hashlib.sha256().digest_size * 2
 NOWHERE = Path()
 """Of a module that is there, and has no file."""
+_RUN: set[str] = set()
+"""Names of files whose code was run in this process since `listen`."""
 
 
 class Loaded:
@@ -31,6 +36,7 @@ class Loaded:
     def __init__(self) -> None:
         self.told: dict[str, str] = {}
         self._names: set[str] = set()
+        self._run: set[str] = set()
 
     def new(self) -> dict[str, str]:
         """What was loaded since the last time, and is told from now on.
@@ -45,14 +51,26 @@ class Loaded:
             if top in ("__main__", "__mp_main__") or file is None or of_python(file):
                 continue
             version = _version(top) if is_installed(file) else ""
-            key, told = (top, version) if version else (name, _of_file(file))
-            if not _is_same(self.told.get(key, told), told):
-                raise InvalidParameter(f"--resume: runs of another text or version of {key} than the present one, "
-                                       f"{file}; give another file")  # fmt: skip
-            if key not in self.told and told:
-                found[key] = told
+            self._tell(found, *((top, version) if version else (name, _of_file(file))), file)
+        for file in self._beside_modules():
+            self._tell(found, str(file), _of_file(file), file)
         self.told |= found
         return found
+
+    def _tell(self, found: dict[str, str], key: str, told: str, file: Path) -> None:
+        if not _is_same(self.told.get(key, told), told):
+            raise InvalidParameter(f"--resume: runs of another text or version of {key} than the present one, "
+                                   f"{file}; give another file")  # fmt: skip
+        if key not in self.told and told:
+            found[key] = told
+
+    def _beside_modules(self) -> list[Path]:
+        """Files of code that was run since the last time and is of no module."""
+        names = _RUN - self._run
+        self._run |= names
+        files = {file for name in names if (file := _lying(Path(name).absolute())) is not None}
+        files -= {_file(module) for module in tuple(sys.modules.values())} if files else set()
+        return sorted(file for file in files if not of_python(file) and not is_installed(file))
 
     def read(self, kept: Any) -> None:
         """What a line of the file tells. Errors: TypeError or ValueError for what no line tells."""
@@ -65,6 +83,19 @@ class Loaded:
     def changed(self) -> str:
         """The first module or package that is another now, as this process has it or would find it; "" for none."""
         return next((key for key, told in self.told.items() if not _is_same(_now(key, told), told)), "")
+
+
+@cache
+def listen() -> None:
+    """From now on files are noted whose code is run, of modules or not. There is no way to end this."""
+    sys.addaudithook(_heard)
+
+
+def _heard(event: str, arguments: tuple[Any, ...]) -> None:
+    if event in ("exec", "ctypes.dlopen"):
+        name = getattr(arguments[0], "co_filename", arguments[0])
+        if isinstance(name, str) and not name.startswith("<"):
+            _RUN.add(name)
 
 
 def is_installed(file: Path) -> bool:
@@ -88,6 +119,8 @@ def _now(key: str, told: str) -> str:
     """What would be told of it by this process."""
     if key == "python":
         return platform.python_version()
+    if Path(key).is_absolute():
+        return _of_file(Path(key))
     file = where(key)
     if _is_text(told):
         return _of_file(Path(told[DIGITS + 1 :]) if file is None else file)
@@ -125,13 +158,30 @@ def where(name: str) -> Path | None:
             return None
         if spec is None:
             return None
-    found = Path(spec.origin).absolute() if spec.origin else NOWHERE
-    return found if found.is_file() else NOWHERE
+    return (_lying(Path(spec.origin).absolute()) if spec.origin else None) or NOWHERE
+
+
+def _lying(path: Path) -> Path | None:
+    """The file of a path, or the archive that it leads into; None for neither."""
+    with contextlib.suppress(OSError, ValueError):
+        return next((one for one in (path, *path.parents) if one.is_file()), None)
+    return None
 
 
 def _version(top: str) -> str:
     """Of the installed distributions that a package comes from: "" for none. Nothing is imported for it."""
-    return ", ".join(f"{name} {metadata.version(name)}" for name in sorted(set(_distributions().get(top, ()))))
+    return ", ".join(f"{name} {metadata.version(name)}" for name in sorted(homes(top)))
+
+
+def homes(top: str) -> frozenset[str]:
+    """The installed distributions that have a part of a top-level package. Nothing is imported for it."""
+    return frozenset(_distributions().get(top, ()))
+
+
+def beside(top: str) -> tuple[str, ...]:
+    """What else the distribution of a top-level package installs; nothing where several install parts of either."""
+    home = homes(top)
+    return tuple(name for name in _distributions() if name != top and homes(name) == home) if len(home) == 1 else ()
 
 
 @cache
@@ -142,6 +192,6 @@ def _distributions() -> Mapping[str, list[str]]:
 def _file(module: Any) -> Path | None:
     try:
         file = module.__file__
-        return Path(file).absolute() if isinstance(file, str) and Path(file).is_file() else None
+        return _lying(Path(file).absolute()) if isinstance(file, str) else None
     except Exception:  # a module that is no module, or refuses
         return None

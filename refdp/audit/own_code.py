@@ -13,14 +13,15 @@ import functools
 import sys
 import types
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from refdp.audit.by_name import HEAP_TYPE, has_its_name
 from refdp.audit.inside import PLAIN_KINDS, kept_by_name, slots_of
 from refdp.audit.kept import kept_beside
-from refdp.audit.loaded import NOWHERE, is_installed, of_python, where
+from refdp.audit.loaded import NOWHERE, beside, homes, is_installed, of_python, where
 
 _WRAPPERS = (property, classmethod, staticmethod, functools.cached_property, functools.partialmethod,
              functools.singledispatchmethod)  # fmt: skip
@@ -29,8 +30,8 @@ _BUILT = frozenset({"builtins", "collections", "functools", "types"})
 """Modules whose containers and wrappers are opened."""
 _MOST = 10_000
 """So many things are opened; of more, all names and modules but libraries' count as the trainer's."""
-_SPACES: list[tuple[Any, tuple[str, ...]]] = []
-"""The last trainer, and its modules as they were before any run."""
+_SPACES: list[tuple[Any, tuple[str, ...], frozenset[str]]] = []
+"""The last trainer, its modules, and the installed packages that are its own, as they were before any run."""
 
 
 def spaces_of(train: Any) -> tuple[str, ...]:
@@ -38,20 +39,89 @@ def spaces_of(train: Any) -> tuple[str, ...]:
 
     A module that its code imports later is among them, and is none of `sys.modules` yet.
     """
+    return _found(train)[0]
+
+
+def packages_of(train: Any) -> frozenset[str]:
+    """Installed packages that are no libraries of the trainer's, but its own, each with all of its distribution.
+
+    They are those of what is called first, where what a decorator made is of the package of what it decorates, and
+    those that the code leads to and that import refdp.
+    """
+    return _found(train)[1]
+
+
+def _found(train: Any) -> tuple[tuple[str, ...], frozenset[str]]:
     if not _SPACES or _SPACES[0][0] is not train:
-        reached = list(_reached([train], ""))
-        held = [_space(one) for one in reached if not _is_imported(one, "")]
-        every = list(sys.modules) if len(reached) == _MOST else []
-        every += _named(reached)
-        found = [*_first(train), *(name for name in (*held, *every) if not is_library(name))]
-        _SPACES[:] = [(train, tuple(dict.fromkeys(name for name in found if name)))]
-    return _SPACES[0][1]
+        parts = _Own(_whole(_first(train, made=False)))
+        size = -1
+        while size != len(parts.own):  # a package that is no library leads to others
+            size = len(parts.own)
+            reached = list(_reached([train], parts.left_out))
+            held = [_space(one) for one in reached if not parts.left_out(one)]
+            every = list(sys.modules) if len(reached) == _MOST else []
+            every += _named(reached, parts)
+            parts.own |= _whole(name for name in parts.left if parts.takes_refdp(name))
+        found = [*_first(train), *(name for name in (*held, *every) if not is_library(name, parts.own))]
+        _SPACES[:] = [(train, tuple(dict.fromkeys(name for name in found if name)), parts.own)]
+    return _SPACES[0][1:]
+
+
+@dataclass
+class _Own:
+    """Which packages are a trainer's own. left: modules of libraries that its code led to."""
+
+    own: frozenset[str]
+    left: set[str] = field(default_factory=set)
+    _asked: dict[str, bool] = field(default_factory=dict)
+
+    def is_library(self, name: str) -> bool:
+        """Whether a module is a library's, which is noted."""
+        found = is_library(name, self.own)
+        if found:
+            self.left.add(name)
+        return found
+
+    def left_out(self, one: Any) -> bool:
+        """Whether it is what a library's module has under its name."""
+        return self.is_library(_text(getattr(one, "__module__", ""))) and has_its_name(one)
+
+    def takes_refdp(self, name: str) -> bool:
+        """Whether a loaded module of the same package has a module, class or function of refdp."""
+        package = _package(name)
+        if package not in self._asked:
+            loaded = [sys.modules[one] for one in tuple(sys.modules) if f"{one}.".startswith(f"{package}.")]
+            self._asked[package] = any(_is_of_refdp(one) for module in loaded if isinstance(module, types.ModuleType)
+                                       for one in tuple(vars(module).values()))  # fmt: skip
+        return self._asked[package]
+
+
+def _is_of_refdp(one: Any) -> bool:
+    if isinstance(one, types.ModuleType):
+        return _text(vars(one).get("__name__")).split(".")[0] == "refdp"
+    return _space(one).split(".")[0] == "refdp"
+
+
+def _whole(names: Iterable[str]) -> frozenset[str]:
+    """The packages of installed modules, with all else of their distributions; of refdp's own modules none."""
+    outer = {name for name in names if name.split(".")[0] not in ("", "refdp")}
+    found = {_package(name) for name in outer if is_library(name) and is_installed(where(name) or NOWHERE)}
+    return frozenset(other for one in found for other in (one, *beside(one)))
+
+
+def _package(name: str) -> str:
+    """The outermost package of a module; of one that several distributions put modules into, the part that it is in."""
+    parts = name.split(".")
+    heads = [".".join(parts[: depth + 1]) for depth in range(len(parts))]
+    if len(homes(heads[0])) < 2:
+        return heads[0]
+    return next((one for one in heads if where(one) not in (None, NOWHERE)), name)
 
 
 def named_in(space: Mapping[str, Any], module: str, train: Any = None) -> frozenset[str]:
     """Names and texts in the code whose globals these are, in whatever it stands, and in that of a trainer."""
     found: set[str] = set()
-    reached = list(_reached([*space.values(), train], module))
+    reached = list(_reached([*space.values(), train], lambda one: _is_imported(one, module)))
     if len(reached) == _MOST:
         return frozenset(space)
     for one in reached:
@@ -64,12 +134,12 @@ def named_in(space: Mapping[str, Any], module: str, train: Any = None) -> frozen
     return frozenset(found)
 
 
-def _named(reached: Iterable[Any]) -> Iterator[str]:
+def _named(reached: Iterable[Any], parts: _Own) -> Iterator[str]:
     """Modules of what functions name, of what that names, and so on, as far as it is no library's."""
     stack, walked = list(reached), set[int]()
     seen = {id(one) for one in stack}
     for one in stack:  # grows
-        if not isinstance(one, types.FunctionType) or is_library(_space(one)):
+        if not isinstance(one, types.FunctionType) or parts.is_library(_space(one)):
             continue
         names, imports = _names_in(one.__code__)
         imported = dict.fromkeys(name for given in imports for name in _absolute(given, one.__globals__))
@@ -84,16 +154,16 @@ def _named(reached: Iterable[Any]) -> Iterator[str]:
                 continue
             value = waiting.pop()
             if isinstance(value, types.ModuleType):
-                if id(value) not in looked and has_its_name(value) and not is_library(value.__name__):
+                if id(value) not in looked and has_its_name(value) and not parts.is_library(value.__name__):
                     yield value.__name__
                     spaces.append(vars(value))
                 looked.add(id(value))
             elif id(type(value)) not in PLAIN_KINDS and id(value) not in walked and len(stack) < _MOST:
                 walked.add(id(value))
-                further = [part for part in _reached([value], "") if id(part) not in seen]
+                further = [part for part in _reached([value], parts.left_out) if id(part) not in seen]
                 seen |= {id(part) for part in further}
                 stack += further
-                yield from (_space(part) for part in further if not _is_imported(part, ""))
+                yield from (_space(part) for part in further if not parts.left_out(part))
     if len(stack) >= _MOST:
         yield from list(sys.modules)
 
@@ -123,8 +193,8 @@ def _absolute(name: str, space: Mapping[str, Any]) -> Iterator[str]:
     yield from (".".join([*parts[:depth], name]) for depth in range(len(parts), 0, -1))
 
 
-def _first(train: Any) -> Iterator[str]:
-    """Modules of what is called first, and of what that was made of, libraries' too."""
+def _first(train: Any, *, made: bool = True) -> Iterator[str]:
+    """Modules of what is called first, and of what that was made of, libraries' too. made: also by decorators."""
     waiting: list[Any] = [train]
     for one in waiting:  # grows
         if isinstance(one, functools.partial):
@@ -132,13 +202,30 @@ def _first(train: Any) -> Iterator[str]:
         elif isinstance(one, types.MethodType):
             waiting += [one.__func__, one.__self__ if isinstance(one.__self__, type) else type(one.__self__)]
         elif isinstance(one, types.FunctionType):
-            yield _space(one)
-            waiting += [vars(one)["__wrapped__"]] if "__wrapped__" in vars(one) and len(waiting) < _MOST else []
+            wrapped = _wrapped(one)
+            yield from [_space(one)] if made or not wrapped else []
+            waiting += wrapped if len(waiting) < _MOST else []
         elif isinstance(one, type):
-            inside = [_space(part) for part in vars(one).values() if isinstance(part, types.FunctionType)]
-            yield from inside or ([_space(one)] if one.__flags__ & HEAP_TYPE else [])
+            inside: list[Any] = [part for part in vars(one).values() if isinstance(part, types.FunctionType)]
+            own = [part for part in inside if made or _is_written_in(part, one)] or inside
+            yield from map(_space, own or ([one] if one.__flags__ & HEAP_TYPE else []))
         else:
-            waiting.append(type(one))
+            wrapped = _wrapped(one)
+            waiting += [type(one)] if made or not wrapped else []
+            waiting += wrapped if len(waiting) < _MOST else []
+
+
+def _is_written_in(function: types.FunctionType, kind: type) -> bool:
+    """Whether a method's text stands in a class, or in the package of its own one; not what a decorator put there."""
+    outer = function.__code__.co_qualname.rpartition(".")[0]
+    return (outer != "" and not outer.endswith("<locals>")) or _package(_space(function)) == _package(_space(kind))
+
+
+def _wrapped(one: Any) -> list[Any]:
+    """What a decorator says that it decorated, if it does."""
+    with contextlib.suppress(Exception):  # a thing's own code
+        return [held["__wrapped__"]] if "__wrapped__" in (held := kept_by_name(one)) else []
+    return []
 
 
 def _space(one: Any) -> str:
@@ -150,25 +237,27 @@ def _space(one: Any) -> str:
     return name if isinstance(name, str) and name in sys.modules else ""
 
 
-def is_library(name: str) -> bool:
-    """Whether a module is Python's, refdp's or an installed one, by where its file is."""
+def is_library(name: str, own: frozenset[str] = frozenset()) -> bool:
+    """Whether a module is Python's, refdp's or an installed one, by where its file is. own: packages that are none."""
     top = name.split(".")[0]
     if top in ("", "refdp"):
         return top != ""
+    if any(name == one or name.startswith(f"{one}.") for one in own):
+        return False
     file = getattr(sys.modules[name], "__file__", None) if name in sys.modules else where(name) or NOWHERE
     if not isinstance(file, str | Path) or not Path(file).is_file():
         return top in sys.stdlib_module_names and name != "__main__"
     return is_installed(Path(file)) or of_python(Path(file))
 
 
-def _reached(waiting: Iterable[Any], module: str) -> Iterator[Any]:
-    """Functions, classes and what is opened on the way to them, each once."""
+def _reached(waiting: Iterable[Any], imported: Callable[[Any], bool]) -> Iterator[Any]:
+    """Functions, classes and what is opened on the way to them, each once. imported: what is left to other modules."""
     stack, seen = list(waiting), dict[int, Any]()
     while stack and len(seen) < _MOST:
         one = stack.pop()
         if id(type(one)) not in PLAIN_KINDS and id(one) not in seen and type(one) is not types.ModuleType:
             with contextlib.suppress(Exception):  # a thing's own code
-                parts = list(_parts(one, module))
+                parts = list(_parts(one, imported))
                 if parts or isinstance(one, _CODE):
                     seen[id(one)] = one
                     yield one
@@ -176,23 +265,22 @@ def _reached(waiting: Iterable[Any], module: str) -> Iterator[Any]:
 
 
 def _is_imported(one: Any, module: str) -> bool:
-    """Whether it is what another module, of a library where none is given, has under its name."""
-    home = getattr(one, "__module__", module)
-    return (home != module if module else is_library(_text(home))) and has_its_name(one)
+    """Whether it is what another module has under its name."""
+    return getattr(one, "__module__", module) != module and has_its_name(one)
 
 
 def _text(name: Any) -> str:
     return name if isinstance(name, str) else ""
 
 
-def _parts(one: Any, module: str) -> Iterator[Any]:
+def _parts(one: Any, imported: Callable[[Any], bool]) -> Iterator[Any]:
     kind = type(one)
     if isinstance(one, types.FunctionType):
-        if not _is_imported(one, module):
+        if not imported(one):
             yield from kept_beside(one).values()
     elif isinstance(one, types.MethodType):
         yield one.__func__
-        if not _is_imported(type(one.__self__), module):
+        if not imported(type(one.__self__)):
             yield one.__self__
     elif isinstance(one, functools.partial):
         yield from (one.func, *one.args, *one.keywords.values(), *kept_by_name(one).values())
@@ -201,7 +289,7 @@ def _parts(one: Any, module: str) -> Iterator[Any]:
     elif isinstance(one, classmethod | staticmethod):
         yield from (one.__func__, *kept_by_name(one).values())
     elif isinstance(one, type):
-        if one.__flags__ & HEAP_TYPE and not _is_imported(one, module):
+        if one.__flags__ & HEAP_TYPE and not imported(one):
             yield from (*vars(one).values(), *one.__bases__, kind)
     elif kind.__module__ in _BUILT and isinstance(one, dict | types.MappingProxyType):
         yield from (part for part in one.values() if id(type(part)) not in PLAIN_KINDS)
@@ -209,7 +297,7 @@ def _parts(one: Any, module: str) -> Iterator[Any]:
         yield from (part for part in one if id(type(part)) not in PLAIN_KINDS)
     else:
         held = [*kept_by_name(one).values()]
-        if _is_imported(kind, module) and kind.__module__ not in _BUILT:  # a library's object: what is called of it
+        if imported(kind) and kind.__module__ not in _BUILT:  # a library's object: what is called of it
             yield from (part for part in held if isinstance(part, _CODE))
         else:
             yield from (*held, kind)

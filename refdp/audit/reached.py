@@ -14,6 +14,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from refdp.audit.loaded import NOWHERE, where
+from refdp.audit.own_code import packages_of
+
 Place = tuple[str, int]
 """File and line."""
 
@@ -25,11 +28,12 @@ _LIBRARIES = tuple(
 
 
 def own_code(train: Any, *files: str) -> Callable[[str], bool]:
-    """Whether a file is the trainer's own or one beside it: neither Python's, nor a package's, nor refdp's.
+    """Whether a file is the trainer's own or one beside it: neither Python's, nor another package's, nor refdp's.
 
     files: followed besides, wherever they lie.
     """
     named = {*files, _file_of(train)}
+    packages = tuple(folder for name in packages_of(train) for folder in _folders(name))
 
     @cache
     def follow(file: str) -> bool:
@@ -38,9 +42,17 @@ def own_code(train: Any, *files: str) -> Callable[[str], bool]:
         if file.startswith("<frozen") or not os.path.exists(file):
             return file.startswith("<ipython") or "ipykernel" in file
         real = os.path.realpath(file)
-        return not any(real.startswith(library + os.sep) for library in _LIBRARIES)
+        return real.startswith(packages) or not any(real.startswith(library + os.sep) for library in _LIBRARIES)
 
     return follow
+
+
+def _folders(package: str) -> Iterator[str]:
+    """Where a package's files lie, or the one file of a module that is none."""
+    file, folders = where(package), getattr(sys.modules.get(package), "__path__", ())
+    yield from (os.path.realpath(one) + os.sep for one in folders if isinstance(one, str))
+    if file is not None and file != NOWHERE:
+        yield os.path.realpath(file.parent) + os.sep if file.name == "__init__.py" else os.path.realpath(file)
 
 
 def beginning(train: Any) -> Place | None:

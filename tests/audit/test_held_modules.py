@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refdp.audit import held, own_code
+from refdp.audit import held, loaded, own_code, reached
 from refdp.audit.held import at_first, held_by, held_in
-from refdp.audit.own_code import named_in, spaces_of
+from refdp.audit.own_code import named_in, packages_of, spaces_of
+from refdp.noise.mechanisms import Laplace
 
 TEXT = """
 import abc, array, collections, dataclasses, decimal, functools
@@ -322,6 +323,91 @@ def test_modules_that_the_code_names_are_the_trainers(tmp_path: Path, monkeypatc
     finally:
         for name in (*names, "parts"):
             sys.modules.pop(name, None)
+
+
+INSTALLED = {
+    "theirs/__init__": "", "theirs/store": "BINNED = {}\n",
+    "theirs/train": "import functools\nimport aside, decorating\nfrom . import store\n"
+                    "def fit(records, curator): store.BINNED['y'] = records; aside.noted(records)\n"
+                    "class Model:\n    def fit(self, records, curator): fit(records, curator)\n"
+                    "    __call__ = fit\n    borrowed = decorating.plain\n    made = decorating.around(fit)\n"
+                    "@decorating.around\ndef decorated(records, curator): fit(records, curator)\n"
+                    "@functools.lru_cache\ndef cached(records, curator): fit(records, curator)\n"
+                    "held = decorating.Held(fit)\n",
+    "theirs/late": "def go(n): ...\n",
+    "decorating": "import functools\nSEEN = []\ndef plain(self): SEEN.append(1)\n"
+                  "def around(f):\n    @functools.wraps(f)\n    def made(*given): return f(*given)\n    return made\n"
+                  "class Held:\n    def __init__(self, f): functools.update_wrapper(self, f)\n"
+                  "    def __call__(self, *given): return self.__wrapped__(*given)\n",
+    "aside": "SEEN = []\ndef noted(records): SEEN.append(len(records))\n",
+    "wrapping": "import theirs.train as t, aside\nmodel = t.Model()\n"
+                "def train(records, curator): t.fit(records, curator)\n"
+                "def of_class(records, curator): t.Model().fit(records, curator)\n"
+                "def of_model(records, curator): model.fit(records, curator)\n"
+                "def of_aside(records, curator): aside.noted(records)\n",
+}  # fmt: skip
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A package of a trainer's and two others, all installed, and a file beside that calls it."""
+    home = tmp_path / "site-packages"
+    for name, text in INSTALLED.items():
+        file = (tmp_path if name == "wrapping" else home) / f"{name}.py"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    monkeypatch.syspath_prepend(home)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(reached, "_LIBRARIES", (*reached._LIBRARIES, str(home.resolve())))
+    yield home
+    for name in INSTALLED:
+        sys.modules.pop(name.replace("/", ".").removesuffix(".__init__"), None)
+
+
+@pytest.mark.parametrize("way", ["fit", "Model()", "Model().fit", "decorated", "cached", "held"])
+def test_an_installed_trainers_package_is_its_own(way: str, installed: Path) -> None:
+    """As the same text is that lies elsewhere; packages of decorators and of what is borrowed stay libraries."""
+    train = eval(way, vars(importlib.import_module("theirs.train")))
+    assert packages_of(train) == {"theirs"} and {"theirs.train", "theirs.store"} <= {*spaces_of(train)}
+    assert "aside" not in spaces_of(train)
+    before = held_by("theirs.store").lines
+    train([1.0], 2) if way != "cached" else train((1.0,), 2)
+    assert held_by("theirs.store").lines != before
+    follow = reached.own_code(train)
+    assert follow(str(installed / "theirs" / "store.py")) and not follow(str(installed / "aside.py"))
+
+
+@pytest.mark.parametrize("way", ["train", "of_class", "of_model"])
+def test_a_package_that_takes_refdp_is_no_library(way: str, installed: Path) -> None:
+    """A few lines of an auditor's call it; which package it is that uses no mechanism of refdp's nobody can tell."""
+    train = getattr(importlib.import_module("wrapping"), way)
+    assert packages_of(train) == frozenset()
+    vars(sys.modules["theirs.store"])["Laplace"] = Laplace
+    own_code._SPACES.clear()
+    assert packages_of(train) == {"theirs"} and {"theirs.train", "theirs.store"} <= {*spaces_of(train)}
+    assert packages_of(sys.modules["wrapping"].of_aside) == frozenset()
+
+
+def test_a_distribution_is_one_trainers(installed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All that it installs; not what another one has a part of, nor another one's part of one package."""
+    train = importlib.import_module("theirs.train").fit
+    shared = {"theirs": ["d", "d"], "aside": ["d"], "decorating": ["d", "e"]}
+    monkeypatch.setattr(loaded, "_distributions", lambda: shared)
+    assert packages_of(train) == {"theirs", "aside"} and "aside" in spaces_of(train)
+    monkeypatch.setattr(loaded, "_distributions", lambda: shared | {"theirs": ["d", "e"]})
+    own_code._SPACES.clear()
+    assert packages_of(train) == {"theirs"}
+    vars(sys.modules["theirs"])["__file__"] = None  # a namespace package
+    own_code._SPACES.clear()
+    assert packages_of(train) == {"theirs.train"} and "theirs.store" not in spaces_of(train)
+    monkeypatch.setattr(loaded, "_distributions", lambda: shared)
+    own_code._SPACES.clear()
+    assert packages_of(train) == {"theirs", "aside"} and "theirs.store" in spaces_of(train)
+    assert reached.own_code(train)(str(installed / "theirs" / "store.py"))
+
+
+def test_what_is_refdps_stays_a_library() -> None:
+    assert packages_of(Laplace.calibrated) == own_code._whole(["refdp.noise", "", "json"]) == frozenset()
 
 
 def test_where_there_is_more_than_is_opened_all_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:

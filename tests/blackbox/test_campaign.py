@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import signal
 import subprocess
 import sys
+import textwrap
 import time
+import zipfile
 from importlib.metadata import version
 from pathlib import Path
 from types import SimpleNamespace
@@ -363,3 +366,67 @@ def test_a_damaged_campaign_has_one_error(tmp_path: Path, monkeypatch: pytest.Mo
             Campaign(JOB, path)
     path.write_text(whole)
     assert Campaign(JOB, path).upto(5)[0].shape == (5, 1)
+
+
+WAYS = {
+    "spec": "spec = importlib.util.spec_from_file_location('aside', HERE / 'aside.py')\n"
+            "aside = importlib.util.module_from_spec(spec)\nspec.loader.exec_module(aside)\nNOISE = aside.NOISE\n",
+    "runpy": "NOISE = runpy.run_path(str(HERE / 'aside.py'))['NOISE']\n",
+    "exec": "exec(compile((HERE / 'aside.py').read_text(), HERE / 'aside.py', 'exec'))\n",
+    "zip": "sys.path.insert(0, str(HERE / 'lib.zip'))\nfrom zipped_aside import NOISE\nsys.path.pop(0)\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("late", [False, True])
+def test_code_that_is_no_module_counts(way: str, late: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By its file, or by the archive that it is in; what has not changed goes on."""
+    name, path = f"with_{way}_{late}".lower(), tmp_path / "runs.jsonl"
+    text = textwrap.indent(WAYS[way], "    " * late)
+    head = "import importlib.util, pathlib, runpy, sys\nHERE = pathlib.Path(__file__).parent\n"
+    body = f"def f(records, seed):\n{text}    return records[0] + NOISE\n" if late else (
+        f"{text}def f(records, seed): return records[0] + NOISE\n")  # fmt: skip
+    body = body.replace("exec(compile", "NOISE = {}; exec(compile").replace(
+        "'exec'))", "'exec'), NOISE); NOISE = NOISE['NOISE']"
+    )
+    (tmp_path / f"{name}.py").write_text(head + body)
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def written(noise: int) -> None:
+        for gone in (name, "zipped_aside"):
+            sys.modules.pop(gone, None)
+        importlib.invalidate_caches()
+        (tmp_path / "aside.py").write_text(f"NOISE = {noise}\n")
+        with zipfile.ZipFile(tmp_path / "lib.zip", "w") as archive:
+            archive.writestr(zipfile.ZipInfo("zipped_aside.py"), f"NOISE = {noise}\n")
+
+    job = Job(f"{name}:f", InputPair([0.0], [1.0]), 0)
+    written(1)
+    Campaign(job, path, seconds=1e-9).upto(2)
+    written(1)
+    again = Campaign(job, path, seconds=1e-9)
+    again.upto(2)
+    assert again.made == 0
+    written(20)
+    with pytest.raises(InvalidParameter, match=r"another text or version of .*aside"):
+        Campaign(job, path)
+    for gone in (name, "zipped_aside"):
+        sys.modules.pop(gone, None)
+
+
+def test_what_is_no_code_of_a_file_is_not_told(tmp_path: Path) -> None:
+    """Text without the name of a file, Python's own, installed ones, files that are gone; and modules but once."""
+    told = loaded.Loaded()
+    told.new()
+    gone = tmp_path / "gone.py"
+    for name in ("<string>", str(gone), loaded.__file__, json.__file__, np.__file__):
+        loaded._heard("exec", (compile("1", name, "eval"),))
+    loaded._heard("ctypes.dlopen", (None,))
+    loaded._heard("ctypes.dlopen", ("libm.so.6",))
+    loaded._heard("open", (str(tmp_path / "x"), "r", 0))
+    assert told.new() == {}
+    (library := tmp_path / "own.so").write_bytes(b"code")
+    loaded._heard("ctypes.dlopen", (str(library),))
+    assert [*told.new()] == [str(library)] and told.changed() == ""
+    library.write_bytes(b"other")
+    assert told.changed() == str(library)

@@ -127,6 +127,17 @@ def test_status_without_findings(entries: Any, verdict: Verdict, status: int) ->
     assert whole.verdict is verdict and whole.status == status and whole.ok is (verdict is LOOKED)
 
 
+def test_losses_that_a_violation_left_open_are_not_examined() -> None:
+    """Last bits ended the black box, and are accepted: the rest is as open as before, until it was gone on."""
+    known = replace(finding(accepted="why"), cause=BITS, stage="black box")
+    one = examined("a", known, **{"floating point": FOUND})
+    early = [replace(row, verdict=LEFT, decides=False) if row.what == "composition" else row for row in one.coverage]
+    left = replace(one, coverage=tuple(early))
+    assert (report(one).status, report(left).status) == (0, 3)
+    assert module.ended_early(left, {known.id: "why"}) and not module.ended_early(one, {known.id: "why"})
+    assert not module.ended_early(left, {}) and not module.ended_early(replace(left, findings=()), {known.id: "why"})
+
+
 def test_status_with_findings() -> None:
     for findings, status in [
         ([finding()], 1),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,6 +16,7 @@ from refdp.audit.package import stages
 from refdp.audit.package.causes import BITS, EPSILON, of_replay, of_structure
 from refdp.audit.package.entries import Neighbours
 from refdp.audit.package.scope import Claim, Entry, Scope
+from refdp.audit.package.sources import Location
 from refdp.audit.package.stages import Fails, Subject
 from refdp.audit.replay import Violation, finite_or_name
 from refdp.audit.structural_samples import StructuralFinding, needed
@@ -480,3 +482,30 @@ def test_rows_of_structural_checks_and_black_box(monkeypatch: pytest.MonkeyPatch
     assert [(row.what, row.verdict, row.decides) for row in rows[1:]] == [
         (what, LEFT, what == "composition") for what in SUBJECTS
     ]
+
+
+def test_accepted_last_bits_do_not_end_the_black_box(asked: list[Any]) -> None:
+    """It goes on without them, and finds noise that is too little; else losses stay open."""
+
+    def noisy(rows: Any, seed: int) -> float:
+        return len(rows) + float(np.random.default_rng(seed).laplace(0, 0.5))
+
+    given: Any = {"pairs": [pair(1.0)], "samples": 2_000, "claim": replace(CLAIM, delta=0.0)}
+    one = subject(noisy, **given)
+    one.location = Location("p", 1, "", "")
+    bound = stages.black_box(one, False)
+    assert [found.cause for found in one.findings] == [BITS] and one.bits is None
+    told = {row.what: row for row in stages.outside_rows(one, bound, [], 0)}
+    assert told["composition"].verdict is LEFT and not told["composition"].decides
+    again = subject(noisy, **given)
+    again.location, again.known = one.location, {one.findings[0].id: "known"}
+    bound = stages.black_box(again, False)
+    assert [found.cause for found in again.findings] == [BITS, EPSILON] and again.bits is not None
+    told = {row.what: row for row in stages.outside_rows(again, bound, [], 0)}
+    assert told["composition"].verdict is FOUND and told["floating point"].verdict is FOUND
+    honest = subject(lambda rows, seed: len(rows) + float(np.random.default_rng(seed).laplace(0, 1)), **given)
+    honest.location, honest.known = again.location, again.known
+    bound = stages.black_box(honest, False)
+    assert bound is not None and not bound.refuted and [found.cause for found in honest.findings] == [BITS]
+    told = {row.what: row for row in stages.outside_rows(honest, bound, [], 0)}
+    assert told["composition"].verdict is LOOKED and told["floating point"].verdict is FOUND

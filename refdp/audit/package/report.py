@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from refdp.audit.package.causes import BITS
 from refdp.audit.package.findings import Finding, Group, grouped
 from refdp.audit.package.scope import Entry, Scope
 from refdp.audit.package.sources import Location
@@ -181,8 +182,22 @@ def _merged(what: str, stages: Sequence[tuple[str, Sequence[Row]]]) -> Row:
 
 
 def _beside(rows: Sequence[Row]) -> list[Verdict]:
-    """What decides, violations left out: for what remains once they are accepted."""
-    return [row.verdict for row in rows if row.decides and row.verdict is not Verdict.VIOLATION] or [Verdict.NOT_FOUND]
+    """What decides, violations left out: for what remains once they are accepted.
+
+    Losses that were left open because a violation ended the black box count as well.
+    """
+    left = [row for row in rows if row.decides or row.what == "composition"]
+    return [row.verdict for row in left if row.verdict is not Verdict.VIOLATION] or [Verdict.NOT_FOUND]
+
+
+def ended_early(one: Examined, known: Collection[str]) -> bool:
+    """Whether a black box ended with last bits that are accepted now, so that it would go on."""
+    told = {row.what: row for row in one.coverage}["composition"]
+    return (
+        told.verdict is Verdict.NOT_EXAMINED
+        and not told.decides
+        and any(found.id in known and found.stage == "black box" and found.cause is BITS for found in one.findings)
+    )
 
 
 def _weakest(what: str, entries: Sequence[Examined]) -> Row:

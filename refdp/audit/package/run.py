@@ -6,18 +6,18 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
 
 from refdp.audit.blackbox import Bound
-from refdp.audit.loaded import Loaded
+from refdp.audit.loaded import Loaded, listen
 from refdp.audit.package.causes import BY_NAME
 from refdp.audit.package.checked import check
 from refdp.audit.package.entries import Neighbours, inside, neighbours
 from refdp.audit.package.findings import Finding, Witness, once
 from refdp.audit.package.provenance import digest, installed, named, provenance, versions
-from refdp.audit.package.report import Examined, PackageReport, accepted, merged, read_baseline
+from refdp.audit.package.report import Examined, PackageReport, accepted, ended_early, merged, read_baseline
 from refdp.audit.package.scope import Entry, Scope, read
 from refdp.audit.package.sources import Location, Tree, entered, function_at, tree
 from refdp.audit.package.stages import (
@@ -71,6 +71,8 @@ def audit_package(
     if unknown:
         raise InvalidParameter(f"stage {unknown[0]!r}: allowed are {', '.join(STAGES)}")
     kept = resume.absolute() if resume is not None else None
+    if kept is not None:
+        listen()
     with inside(scope.folder):
         try:
             package = tree(scope.modules)
@@ -83,8 +85,8 @@ def audit_package(
         for place, entry in enumerate(chosen):
             progress(place, len(chosen), entry.name)
             found = memory.recall(entry, curves)
-            if found is None:
-                found = _examined(scope, entry, functions[entry.name], data[entry.name], package, stages, curves)
+            if found is None or ended_early(found, known):
+                found = _examined(scope, entry, functions[entry.name], data[entry.name], package, stages, curves, known)
                 memory.keep(found)
             examined.append(found)
         progress(len(chosen), len(chosen), "written")
@@ -95,12 +97,12 @@ def audit_package(
 
 def _examined(
     scope: Scope, entry: Entry, function: Any, pairs: list[Neighbours], package: Tree, stages: Sequence[str],
-    curves: bool,
+    curves: bool, known: Collection[str],
 ) -> Examined:  # fmt: skip
-    """One entry point."""
+    """One entry point. known: names of findings that are accepted."""
     start = time.perf_counter()
     location = _location(scope, entry, function, pairs, package)
-    subject = Subject(scope, entry, function, list(pairs), package, location)
+    subject = Subject(scope, entry, function, list(pairs), package, location, known=known)
     tried = tuple(pair.words for pair in pairs)
     try:
         ranked(subject)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -55,7 +55,10 @@ WITNESS_SECONDS = 15.0
 
 @dataclass
 class Subject:
-    """An entry point under audit. pairs: those that are looked at, the most telling first, after `ranked`."""
+    """An entry point under audit. pairs: those that are looked at, the most telling first, after `ranked`.
+
+    known: names of findings that are accepted. bits: the black box's bound by last bits, if it went on without them.
+    """
 
     scope: Scope
     entry: Entry
@@ -66,6 +69,8 @@ class Subject:
     seconds: float = 0.0
     svg: str = ""
     findings: list[Finding] = field(default_factory=list)
+    known: Collection[str] = ()
+    bits: Bound | None = None
 
     def found(self, stage: str, cause: Cause, kind: str, where: str, pair: Neighbours, evidence: str,
               figures: dict[str, Any], shown: Witness, location: Location | None = None, *,
@@ -283,43 +288,54 @@ def is_few(entry: Entry) -> bool:
 
 
 def black_box(subject: Subject, curve: bool) -> Bound | None:
-    """A lower bound of epsilon on the most telling pairs; None where the file leaves it out."""
+    """A lower bound of epsilon on the most telling pairs; None where the file leaves it out.
+
+    Where a bound by last bits of floating-point noise is accepted, it goes on without them: `subject.bits` is that one.
+    """
     entry, scope = subject.entry, subject.scope
     if not entry.samples:
         return None
     claim = entry.claim
     pairs = subject.pairs[:CHOSEN]
     sources = [InProcess(subject.function, InputPair(*p.sides), scope.seed + 7 + n, 500) for n, p in enumerate(pairs)]
-    bound = bound_from(
-        sources, claim.delta, claimed=claim.epsilon, confidence=1 - ALARM, samples=entry.samples,
-        low_bits=entry.low_bits,
-    )  # fmt: skip
+
+    def bounded(low_bits: bool) -> Bound:
+        return bound_from(sources, claim.delta, claimed=claim.epsilon, confidence=1 - ALARM, samples=entry.samples,
+                          low_bits=low_bits)  # fmt: skip
+
+    bound = bounded(entry.low_bits)
+    if bound.refuted:
+        subject.findings.append(_refuted(subject, bound, pairs[bound.pair]))
+        if subject.known and by_last_bits(bound) and subject.findings[-1].id in subject.known:
+            subject.bits, bound = bound, bounded(False)
+            subject.findings += [_refuted(subject, bound, pairs[bound.pair])] if bound.refuted else []
     if curve:
         subject.svg = _curve(sources[bound.pair], bound, entry)
-    if bound.refuted:
-        pair = pairs[bound.pair]
-        event = blackbox_event(bound.event)
-        tried: list[tuple[str, Shows]] = []
-        if entry.kind == "callable" and event:
-            runs = subject.runs(max(bound.tested, 200))
-            tried = [(counting(entry, pair, event, runs), likelier(claim.epsilon, claim.delta))]
-        cause = BITS if by_last_bits(bound) else EPSILON
-        here, there = bound.counts
-        figures = {"epsilon at least": round(bound.lower, 6), "event": bound.words, "counts": [here, there],
-                   "runs a side": bound.tested}  # fmt: skip
-        subject.findings.append(
-            subject.found(
-                "black box",
-                cause,
-                "epsilon",
-                "returned value",
-                pair,
-                f"statistical: a bound above the true epsilon has chance at most {ALARM:g} ({bound.test})",
-                figures,
-                chosen(scope, entry, "black box", iter(tried)),
-            )
-        )
     return bound
+
+
+def _refuted(subject: Subject, bound: Bound, pair: Neighbours) -> Finding:
+    """The finding of a bound above the claim."""
+    entry, claim = subject.entry, subject.entry.claim
+    event = blackbox_event(bound.event)
+    tried: list[tuple[str, Shows]] = []
+    if entry.kind == "callable" and event:
+        runs = subject.runs(max(bound.tested, 200))
+        tried = [(counting(entry, pair, event, runs), likelier(claim.epsilon, claim.delta))]
+    cause = BITS if by_last_bits(bound) else EPSILON
+    here, there = bound.counts
+    figures = {"epsilon at least": round(bound.lower, 6), "event": bound.words, "counts": [here, there],
+               "runs a side": bound.tested}  # fmt: skip
+    return subject.found(
+        "black box",
+        cause,
+        "epsilon",
+        "returned value",
+        pair,
+        f"statistical: a bound above the true epsilon has chance at most {ALARM:g} ({bound.test})",
+        figures,
+        chosen(subject.scope, entry, "black box", iter(tried)),
+    )
 
 
 def _curve(runs: InProcess, bound: Bound, entry: Entry) -> str:
@@ -343,7 +359,9 @@ def outside_rows(
     sizes = tuple(len(side) for pair in subject.pairs[:CHOSEN] for side in pair.sides)
     if bound is not None:
         looked = Looked(sizes, calls, entry.low_bits, min(CHOSEN, len(subject.pairs)), few=calls > 0 and is_few(entry))
-        return list(coverage(bound, found, looked))
+        rows, before = (list(coverage(one, found, looked)) if one is not None else [] for one in (bound, subject.bits))
+        last = [row for row in before if row.what == "floating point"]
+        return [*(row for row in rows if not last or row.what != last[0].what), *last]
     rows = [Row("published object", Verdict.VIOLATION, f"{one['kind']}: {one['meaning']}") for one in found
             if one["violation"]]  # fmt: skip
     left = "no black box: the file gives it no runs"

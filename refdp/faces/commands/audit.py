@@ -198,8 +198,11 @@ def audit(
         if (pair is not None) + (schema is not None) + (example is not None) != 1:
             raise InvalidParameter("--callable: one of --pair FILE, --schema FILE and --example FILE is needed")
         check_writable("--resume", resume)
+        from refdp.audit.loaded import listen
         from refdp.faces.commands.blackbox import Given, audit_callable
 
+        if resume is not None:
+            listen()
         said = relation if pair is None or written(context, ["relation"]) else None
         options = Given(
             name, pair, schema, example, said, score or "", gaussian, epsilon, delta or 0.0,
