@@ -36,11 +36,19 @@ from refdp.audit.structural_samples import (
 from refdp.data.records import Floats
 from refdp.errors import InvalidParameter
 
+CALLS, MOST_CALLS = 300, 5_000
+"""Runs a side; more where epsilon asks for it, up to `MOST_CALLS`, and no more beyond."""
 EXACTLY = "the same in every run, another on the neighbour"
 EXACT = 1e-9
 """Relative rounding within which a derived number, a sum or a difference, counts as the same."""
 
 __all__ = ["StructuralFinding", "inspect", "inspect_samples"]
+
+
+def calls_for(epsilon: float, alarm: float) -> tuple[int, bool]:
+    """Runs a side for the checks, and whether epsilon asks for more than are made to show a violation."""
+    wanted = max(CALLS, needed(epsilon, alarm * 1e-6))
+    return (CALLS, True) if wanted > MOST_CALLS else (wanted, False)
 
 
 def inspect(

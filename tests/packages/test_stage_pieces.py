@@ -370,9 +370,9 @@ def test_so_many_calls_as_the_claim_needs(monkeypatch: pytest.MonkeyPatch) -> No
         asked = {"epsilon": epsilon, "delta": 0.125, "calls": calls, "alarm": 1e-9, "order": True, "few": few}
         assert given[0][3] == asked
     assert inspected(monkeypatch, [], structural=False)[1] == ([], 0)
-    monkeypatch.setattr(stages, "needed", lambda *given: 5000)
+    monkeypatch.setattr(stages.structural, "needed", lambda *given: 5000)
     assert inspected(monkeypatch, [])[1] == ([], 5000)
-    monkeypatch.setattr(stages, "needed", lambda *given: 5001)
+    monkeypatch.setattr(stages.structural, "needed", lambda *given: 5001)
     assert inspected(monkeypatch, [])[1] == ([], 300)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -35,13 +34,10 @@ from refdp.audit.package.witness import (
 )
 from refdp.audit.replay import finite_or_name
 from refdp.audit.runs import InProcess, InputPair, stacked
-from refdp.audit.structural_samples import needed
 from refdp.audit.verdicts import SUBJECTS, Row, Verdict
 from refdp.errors import RefdpError
 
 STAGES = ("replay", "structural", "black box")
-CALLS = 300
-MOST_CALLS = 5_000
 ALARM = 1e-9
 """False alarms of the structural checks, and 1 - confidence of the black box, of one entry point."""
 SCORED = 24
@@ -241,8 +237,7 @@ def _replay_witnesses(
 def structure(subject: Subject) -> tuple[list[dict[str, Any]], int]:
     """The structural checks on the most telling pair: what they found, and in how many runs a side."""
     entry, scope = subject.entry, subject.scope
-    few = is_few(entry)
-    calls = CALLS if few else max(CALLS, math.ceil(needed(entry.claim.epsilon, ALARM * 1e-6)))
+    calls, few = structural.calls_for(entry.claim.epsilon, ALARM)
     if not entry.structural:
         return [], 0
     pair = subject.pairs[0]
@@ -280,11 +275,6 @@ def structure(subject: Subject) -> tuple[list[dict[str, Any]], int]:
             )
         )
     return [one.to_dict() for one in found], calls
-
-
-def is_few(entry: Entry) -> bool:
-    """Whether its epsilon asks for more runs than structural checks have to show a violation."""
-    return math.ceil(needed(entry.claim.epsilon, ALARM * 1e-6)) > MOST_CALLS
 
 
 def black_box(subject: Subject, curve: bool) -> Bound | None:
@@ -358,7 +348,8 @@ def outside_rows(
     entry = subject.entry
     sizes = tuple(len(side) for pair in subject.pairs[:CHOSEN] for side in pair.sides)
     if bound is not None:
-        looked = Looked(sizes, calls, entry.low_bits, min(CHOSEN, len(subject.pairs)), few=calls > 0 and is_few(entry))
+        few = calls > 0 and structural.calls_for(entry.claim.epsilon, ALARM)[1]
+        looked = Looked(sizes, calls, entry.low_bits, min(CHOSEN, len(subject.pairs)), few=few)
         rows, before = (list(coverage(one, found, looked)) if one is not None else [] for one in (bound, subject.bits))
         last = [row for row in before if row.what == "floating point"]
         return [*(row for row in rows if not last or row.what != last[0].what), *last]

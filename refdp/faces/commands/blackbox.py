@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import shlex
 import sys
@@ -30,7 +29,7 @@ from refdp.audit.page_blackbox import about_bits, blackbox_page, evidence_of, ve
 from refdp.audit.pair_search import Ranges, chosen, ranges_of_example, ranges_of_schema
 from refdp.audit.replay import finite_or_name
 from refdp.audit.runs import InputPair
-from refdp.audit.structural_samples import Remembered, needed
+from refdp.audit.structural_samples import Remembered
 from refdp.audit.tradeoff import GaussianBound, gaussian_lower_bound
 from refdp.audit.verdicts import Row, exit_status, is_ok, summary
 from refdp.checks import check_count, check_number
@@ -40,9 +39,6 @@ from refdp.faces.commands.audit_run import STYLES, coverage_table, verdict_text
 from refdp.faces.commands.output import bar, emit, figure, write_page
 from refdp.privacy.events import Relation
 
-CALLS = 300
-"""Runs a side for structural checks; more where epsilon asks for it, up to MOST_CALLS, and no more beyond."""
-MOST_CALLS = 5_000
 GAUSSIAN_RUNS = 20_000
 """Most runs a side of --gaussian."""
 ALARM = 1e-9
@@ -112,7 +108,7 @@ def audit_callable(given: Given) -> int:
             normal = _as_gaussian(given, pair)
     except SystemExit as error:  # its status would pass for a finding
         raise InvalidParameter(f"--callable {given.name!r}: it ended the program with status {error.code}") from error
-    sizes, few = (len(pair.first), len(pair.second)), calls > 0 and is_few(given.epsilon)
+    sizes, few = (len(pair.first), len(pair.second)), calls > 0 and structural.calls_for(given.epsilon, ALARM)[1]
     same = _apart(pair.first, pair.second) == 0
     looked = Looked(sizes, calls, given.low_bits, score=given.score, reordered=same, few=few)
     rows = coverage(bound, findings, looked)
@@ -221,13 +217,7 @@ def document(bound: Bound, findings: list[dict[str, Any]], calls: int, rows: tup
 
 def structural_calls(given: Given) -> int:
     """Runs a side of the structural checks; 0 for none."""
-    calls = CALLS if is_few(given.epsilon) else max(CALLS, math.ceil(needed(given.epsilon, ALARM * 1e-6)))
-    return calls if given.structural else 0
-
-
-def is_few(epsilon: float) -> bool:
-    """Whether this epsilon asks for more runs than structural checks have to show a violation."""
-    return math.ceil(needed(epsilon, ALARM * 1e-6)) > MOST_CALLS
+    return structural.calls_for(given.epsilon, ALARM)[0] if given.structural else 0
 
 
 def _by_seed(function: Any) -> Callable[[Any, np.random.Generator], Any]:
@@ -245,7 +235,7 @@ def structural_findings(function: Remembered, pair: InputPair, given: Given, cal
         calls=calls,
         alarm=ALARM,
         order=given.outliers,
-        few=is_few(given.epsilon),
+        few=structural.calls_for(given.epsilon, ALARM)[1],
     )
     return [finding.to_dict() for finding in found if given.low_bits or finding.kind != "precision"]
 
