@@ -45,7 +45,9 @@ class Row:
     """One line of a coverage table.
 
     reason: what was done, or why nothing was. power: the smallest violation that would have shown, "" if none is
-    stated. decides: whether the claim depends on it; what the claim leaves out is told all the same.
+    stated. decides: whether the claim depends on it; what the claim leaves out is told all the same. left: of a
+    violation, why something that decides was not examined beside it, "" for nothing: what is not known once the
+    violation is accepted.
     """
 
     what: str
@@ -53,16 +55,18 @@ class Row:
     reason: str
     power: str = ""
     decides: bool = True
+    left: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
+        """As plain data; `left` where there is something."""
+        own: dict[str, Any] = {"left": self.left} if self.left else {}
         return {
             "what": self.what,
             "verdict": str(self.verdict),
             "reason": self.reason,
             "power": self.power,
             "decides": self.decides,
-        }
+        } | own
 
 
 def completed(rows: Iterable[Row]) -> tuple[Row, ...]:
@@ -102,4 +106,11 @@ def _joined(name: str, rows: Sequence[Row]) -> Row:
     if weakest is not Verdict.VIOLATION:
         weakest = min((row.verdict for row in decisive), key=list(Verdict).index)
     reasons, powers = (dict.fromkeys(texts) for texts in ([r.reason for r in rows], [r.power for r in rows if r.power]))
-    return Row(name, weakest, "; ".join(reasons), "; ".join(powers), any(row.decides for row in rows))
+    left = left_beside([row for row in rows if row.decides]) if weakest is Verdict.VIOLATION else ""
+    return Row(name, weakest, "; ".join(reasons), "; ".join(powers), any(row.decides for row in rows), left)
+
+
+def left_beside(rows: Sequence[Row]) -> str:
+    """Why something of these was not examined, where others of them are violations."""
+    found = [row.reason if row.verdict is Verdict.NOT_EXAMINED else row.left for row in rows]
+    return "; ".join(dict.fromkeys(filter(None, found)))

@@ -51,6 +51,10 @@ def test_what_nobody_looked_at_is_told() -> None:
     assert [row.what for row in table] == list(SUBJECTS)
     assert table[0].verdict is L and "looked; not all" in table[0].reason
     assert all(row.verdict is L and row.reason for row in table[1:])
+    (beside, *_) = completed(
+        [Row("releases", V, "wrong"), Row("releases", L, "not all"), Row("releases", L, "x", "", False)]
+    )
+    assert (beside.verdict, beside.left) == (V, "not all") and not table[0].left
 
 
 class Slotted:

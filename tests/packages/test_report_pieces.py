@@ -97,10 +97,20 @@ def test_a_row_of_several_examinations() -> None:
     assert one(("a", LOOKED, "x", True), ("b", LOOKED, "", True), ("a", LOOKED, "x", True)) == Row(
         "releases", LOOKED, "a: x", "a power; b power", True
     )
+    beside = one(("a", FOUND, "x", False), ("b", LEFT, "y", True), ("c", LEFT, "z", False))
+    assert beside == Row("releases", FOUND, "a: x; not examined beside that: b: y", "", True, "b: y")
+    assert beside.to_dict()["left"] == "b: y" and "left" not in one(("a", FOUND, "x", True)).to_dict()
     assert [row.what for row in merged()] == list(SUBJECTS)
     blurred = [Row("releases", LEFT, "x", decides=False), Row("time", LOOKED, "t")]
     told = {row.what: row for row in merged(("a", blurred), ("b", [Row("releases", LOOKED, "y")]))}["releases"]
     assert told == Row("releases", LOOKED, "a: x; b: y", "", True)
+
+
+def test_what_a_violation_covered_is_not_examined_once_it_is_accepted() -> None:
+    open_row = Row("releases", FOUND, "x", left="y")
+    one = Examined(entry("a"), Location("p", 1, "", ""), (), (open_row, Row("sampler", LOOKED, "s")), {}, ())
+    assert report(one).status == 3
+    assert report(replace(one, coverage=(replace(open_row, left=""), *one.coverage[1:]))).status == 0
 
 
 def test_the_weakest_row_of_the_entries() -> None:

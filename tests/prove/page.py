@@ -221,10 +221,13 @@ run's settings or schema are others, and whether text or reading changed since, 
 The fingerprint is of all that stands in the modules that `train` reaches, and at each run these are compared with what
 their sources make when they are executed anew: where something else runs, after a patch in a notebook or a test, or at
 an import, no proof covers the run, nothing is established of it, and the certificate says which name differs. So are
-the modules that plan, account and certify a run, the samplers, and results that caches of functions in all of them
-keep, where a patch that was undone lives on: one certificate tells it, and the caches are emptied. What was put there
-while a run trained and taken away before its certificate was made is not seen otherwise. What the citation takes for
-granted is in its `not_covered`: Python, numpy and other libraries are not compared, nor is what calls `train`, and
+the modules that plan, account and certify a run, the samplers, the estimators and what makes a run's curator, all that
+these import from refdp, and results that caches of functions in all of them keep, where a patch that was undone lives
+on: one certificate tells it, and the caches are emptied. A module has to be the one that is imported by its name, in
+its package too. What was put there while a run trained and taken away before its certificate was made is not seen
+otherwise, nor what was put there after it. What the citation takes for granted is in its `not_covered`: Python, numpy
+and other libraries are not compared, nor are classes derived from the estimators, engines and other code that calls
+`train` with records and a curator of its own, nor what looks claims up and compares; and
 digests are no seal. Nothing in them is secret: they tell mistakes, and whoever can write to refdp's files, to the kept
 results, or in the same process to what compares them, can have anything cited. Streams (`partial_fit`, `train_stream`)
 and selections (`refdp.select`) are not read: their certificates name the proofs, say so, and have none that covers

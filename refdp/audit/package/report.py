@@ -11,7 +11,7 @@ from refdp.audit.package.causes import BITS
 from refdp.audit.package.findings import Finding, Group, grouped
 from refdp.audit.package.scope import Entry, Scope
 from refdp.audit.package.sources import Location
-from refdp.audit.verdicts import SUBJECTS, Row, Verdict, exit_status, is_ok, summary
+from refdp.audit.verdicts import SUBJECTS, Row, Verdict, exit_status, is_ok, left_beside, summary
 from refdp.documents import parsed
 from refdp.errors import InvalidParameter
 
@@ -178,7 +178,11 @@ def _merged(what: str, stages: Sequence[tuple[str, Sequence[Row]]]) -> Row:
     told = {f"{name}: {row.reason}": None for name, row in rows if row.reason
             and (row.verdict is counted or name in looked)}  # fmt: skip
     powers = dict.fromkeys(row.power for _, row in rows if row.power and row.verdict is Verdict.NOT_FOUND)
-    return Row(what, counted, "; ".join(told), "; ".join(powers), bool(deciding))
+    own = [replace(row, reason=f"{name}: {row.reason}") for name, row in rows
+           if row.decides or row.verdict is Verdict.VIOLATION]  # fmt: skip
+    left = left_beside(own) if counted is Verdict.VIOLATION else ""
+    reasons = [*told, *[f"not examined beside that: {left}"] * bool(left)]
+    return Row(what, counted, "; ".join(reasons), "; ".join(powers), bool(deciding), left)
 
 
 def _beside(rows: Sequence[Row]) -> list[Verdict]:
@@ -187,7 +191,8 @@ def _beside(rows: Sequence[Row]) -> list[Verdict]:
     Losses that were left open because a violation ended the black box count as well.
     """
     left = [row for row in rows if row.decides or row.what == "composition"]
-    return [row.verdict for row in left if row.verdict is not Verdict.VIOLATION] or [Verdict.NOT_FOUND]
+    words = [row.verdict for row in left if row.verdict is not Verdict.VIOLATION]
+    return words + [Verdict.NOT_EXAMINED] * any(row.left for row in rows) or [Verdict.NOT_FOUND]
 
 
 def ended_early(one: Examined, known: Collection[str]) -> bool:
