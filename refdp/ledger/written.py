@@ -126,7 +126,7 @@ def otherwise(modules: Iterable[str]) -> str:
 def _forget(modules: Iterable[ModuleType]) -> None:
     """All that caches keep: of what agrees nobody knows whether it was computed anew from what does not."""
     for module in modules:
-        for function in list(vars(module).values()):
+        for function in vars(module).copy().values():
             if _is_kept(function, module.__name__):
                 function.cache_clear()
     _compared.cache_clear()
@@ -187,7 +187,7 @@ def _with_those_of_caches(modules: frozenset[str]) -> frozenset[str]:
     found, waiting = set(modules), list(modules)
     while waiting:
         name = waiting.pop()
-        own = list(vars(importlib.import_module(name)).items()) if name.startswith("refdp.") else []
+        own = vars(importlib.import_module(name)).copy().items() if name.startswith("refdp.") else ()
         reached = {one for key, function in own if _is_kept(function, name) for one in modules_of(f"{name}:{key}")}
         waiting += reached - found
         found |= reached
@@ -204,7 +204,7 @@ def _kept_of_another(module: ModuleType) -> str:
 
     Those that were compared before, and have in them what they had, are not computed again.
     """
-    for name, function in list(vars(module).items()):
+    for name, function in vars(module).copy().items():
         if not _is_kept(function, module.__name__):
             continue
         before, now = _compared(f"{module.__name__}.{name}"), {}
@@ -233,7 +233,7 @@ def _entries(function: Any) -> Iterator[tuple[Any, Any]]:
     inside = gc.get_referents(function)
     tables = [one for one in inside if type(one) is dict]
     if function.cache_parameters()["maxsize"] is None:
-        yield from list(tables[0].items()) if tables else ()
+        yield from tables[0].copy().items() if tables else ()
         return
     before, now = None, _linked(tables)
     while now != before:  # another thread asks the same function
@@ -250,9 +250,9 @@ def _entries(function: Any) -> Iterator[tuple[Any, Any]]:
 def _linked(tables: list[dict[Any, Any]]) -> set[int]:
     """Which objects are keys of a cache with a bound."""
     for one in tables:
-        links = list(one.values())
-        if links and all(type(link).__name__ == "_lru_list_elem" for link in links):
-            return set(map(id, list(one)))
+        links = one.copy()
+        if links and all(type(link).__name__ == "_lru_list_elem" for link in links.values()):
+            return set(map(id, links))
     return set()
 
 
@@ -331,7 +331,7 @@ def differs(module: ModuleType, seen: Seen | None = None) -> str:
 
 def _loaded(module: ModuleType) -> dict[str, bool]:
     """Names under which a package has its modules, which its text need not make; and whether it is that of the name."""
-    found, own = {}, list(vars(module).items()) if "__path__" in vars(module) else []
+    found, own = {}, vars(module).copy().items() if "__path__" in vars(module) else ()
     for name, one in own:
         known = f"{module.__name__}.{name}"
         if isinstance(one, ModuleType) and (known in sys.modules or vars(one).get("__name__") == known):
@@ -453,7 +453,7 @@ def _parts(value: Any) -> Parts:
         return [("", value.dtype), ("", str(value.shape)), ("", numbers)]
     if isinstance(value, dict | MappingProxyType):
         return [
-            part for key, one in list(value.items()) for part in (("", key), (f"[{key!r}]" * (type(key) is str), one))
+            part for key, one in value.copy().items() for part in (("", key), (f"[{key!r}]" * (type(key) is str), one))
         ]
     if isinstance(value, set | frozenset):
         return [("", one) for one in sorted(value, key=lambda one: getattr(one, "__qualname__", repr(one)))]
@@ -489,7 +489,7 @@ def _enclosed(cell: CellType) -> Parts:
 
 def _kept(value: Any) -> Parts:
     """What an object keeps in its names and slots."""
-    found = [(f".{name}", one) for name, one in list(getattr(value, "__dict__", {}).items())]
+    found = [(f".{name}", one) for name, one in getattr(value, "__dict__", {}).copy().items()]
     for kind in type(value).__mro__:
         slots = vars(kind).get("__slots__", ())
         for name in (slots,) if isinstance(slots, str) else slots:
@@ -498,7 +498,7 @@ def _kept(value: Any) -> Parts:
         calls_it = any(one is value.__wrapped__ for one in gc.get_referents(value))
         found += [("", str(value.cache_parameters())), (".__wrapped__", calls_it)]
     if _home(type(value)) == _home(Generic):
-        kinds = [pair for pair in list(value._kinds.items()) if _is_plain(pair[0])]
+        kinds = [pair for pair in value._kinds.copy().items() if _is_plain(pair[0])]
         found = [part for part in found if part[1] is not value._kinds] + [("", one) for pair in kinds for one in pair]
     return found
 

@@ -12,6 +12,7 @@ import pytest
 import typer
 
 import refdp
+from refdp.audit import structural
 from refdp.audit.verdicts import Row, Verdict
 from refdp.data.records import Categorical, Classes, Interval
 from refdp.errors import InvalidParameter
@@ -145,10 +146,10 @@ def test_limits_of_an_audits_options() -> None:
 def test_structural_checks_have_as_many_runs_as_epsilon_needs_if_they_can_be_made(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for needed, due in ((10.0, 300), (300.0, 300), (300.5, 301), (5000.0, 5000), (5000.1, 300)):
-        monkeypatch.setattr(blackbox, "needed", lambda epsilon, alarm: needed * (epsilon == 2.5 and alarm == 1e-15))  # noqa: B023
+    for needed, due in ((10, 300), (300, 300), (301, 301), (5000, 5000), (5001, 300)):
+        monkeypatch.setattr(structural, "needed", lambda epsilon, alarm: needed * (epsilon == 2.5 and alarm == 1e-15))  # noqa: B023
         assert blackbox.structural_calls(given(epsilon=2.5)) == due
-        assert blackbox.is_few(2.5) is (needed > 5000)
+        assert structural.calls_for(2.5, 1e-9) == (due, needed > 5000)
         assert blackbox.structural_calls(given(epsilon=2.5, structural=False)) == 0
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import gc
 import importlib
 import inspect
 import os
@@ -11,6 +12,7 @@ import pickle
 import subprocess
 import sys
 import threading
+import time
 import typing
 import zipfile
 from collections.abc import Callable, Iterator
@@ -509,9 +511,15 @@ def test_caches_are_looked_at_while_other_threads_fill_them() -> None:
             if value % 2000 == 0:
                 one.cache_clear(), free.cache_clear()
 
+    def collected(*_: Any) -> None:
+        """As plugins have: whatever makes a tuple can then be where another thread goes on."""
+        time.sleep(0)
+
     others = [threading.Thread(target=fill) for _ in range(2)]
-    interval = sys.getswitchinterval()
+    interval, often = sys.getswitchinterval(), gc.get_threshold()
     sys.setswitchinterval(1e-6)
+    gc.callbacks.append(collected)
+    gc.set_threshold(200)
     try:
         for other in others:
             other.start()
@@ -519,6 +527,8 @@ def test_caches_are_looked_at_while_other_threads_fill_them() -> None:
             assert all(result == (key,) for function in (one, free) for key, result in written._entries(function))
     finally:
         done.set()
+        gc.callbacks.remove(collected)
+        gc.set_threshold(*often)
         sys.setswitchinterval(interval)
         for other in others:
             other.join()

@@ -58,10 +58,10 @@ FEATURES: tuple[Feature, ...] = (
     Numeric("balance", -500.0, 500.0),
     Categorical("colour", ("r", "g", "b")),
     Numeric("constant", 3.0, 3.0),
-    Numeric("denormal", 0.0, 5e-324),
+    Numeric("small", 0.0, 1e-301),
     Numeric("wide", -1e300, 1e300),
     Categorical("single", ("x",)),
-    Numeric("far", 1e15, 1e15 + 2),
+    Numeric("far", 1e15, 1e15 + 1000),
 )
 TARGETS: tuple[Target, ...] = (Interval(-1.0, 1.0), Interval(0.0, 1e-300), Interval(-1e301, 1e301),
                                Classes(("no", "yes")), Classes(("a", "b", "c")))  # fmt: skip

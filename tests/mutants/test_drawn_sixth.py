@@ -175,7 +175,8 @@ def test_large_numbers_are_a_float_and_what_it_leaves_over() -> None:
     huge, less = list(in_floats(10**400)), list(in_floats(-(10**400)))
     assert huge[0] == math.inf and less[0] == -math.inf and huge[1:] == less[1:]
     assert sum(int(one) << 48 * place for place, one in enumerate(huge[1:])) == 10**400
-    assert list(in_floats("1 -2.5 .5 3e2 x4 5y 6.")) == [1.0, -2.5, 0.5, 300.0, 6.0] and list(in_floats("none")) == []
+    assert list(in_floats("1 -2.5 .5 3e2 x4 5y 6. 7y8")) == [1.0, -2.5, 0.5, 300.0, 5.0, 6.0]
+    assert list(in_floats("none")) == []
 
 
 def test_what_arrays_leave_over() -> None:

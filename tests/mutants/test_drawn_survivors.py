@@ -66,7 +66,7 @@ def test_with_ever_more_runs_a_test_sees_ever_less_above_the_claim(claimed: floa
     """Half of one side's runs: the standard error of log of a ratio of two shares is known."""
     found = []
     for runs in (20_000, 2_000_000, 200_000_000):
-        told = power(SimpleNamespace(claimed=claimed, last=runs, pairs=1, confidence=0.95, delta=0.0))  # type: ignore[arg-type]
+        told = power(SimpleNamespace(claimed=claimed, last=runs, pairs=1, columns=1, confidence=0.95, delta=0.0))  # type: ignore[arg-type]
         match = re.match(r"epsilon ([0-9.]+) \(95%\)", told)
         assert match
         found.append(float(match[1]) - claimed)

@@ -176,7 +176,7 @@ def test_stages_are_asked_one_by_one(monkeypatch: pytest.MonkeyPatch, tmp_path: 
 
     def examined(*stages: str, curves: bool = False) -> Examined:
         asked.clear()
-        return run._examined(scope_at(tmp_path / "a.toml"), entry(), "function", PAIRS, "tree", stages, curves)  # type: ignore[arg-type]
+        return run._examined(scope_at(tmp_path / "a.toml"), entry(), "function", PAIRS, "tree", stages, curves, ())  # type: ignore[arg-type]
 
     whole = examined("replay", "structural", "black box", curves=True)
     kept = [Row("releases", Verdict.NOT_FOUND, "r")]
