@@ -191,8 +191,9 @@ def _beside(rows: Sequence[Row]) -> list[Verdict]:
     Losses that were left open because a violation ended the black box count as well.
     """
     left = [row for row in rows if row.decides or row.what == "composition"]
-    words = [row.verdict for row in left if row.verdict is not Verdict.VIOLATION]
-    return words + [Verdict.NOT_EXAMINED] * any(row.left for row in rows) or [Verdict.NOT_FOUND]
+    words: list[Verdict] = [row.verdict for row in left if row.verdict is not Verdict.VIOLATION]
+    words += [Verdict.NOT_EXAMINED] * any(row.left for row in rows)
+    return words or [Verdict.NOT_FOUND]
 
 
 def ended_early(one: Examined, known: Collection[str]) -> bool:
