@@ -47,7 +47,7 @@ from types import (
     UnionType,
     WrapperDescriptorType,
 )
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -81,6 +81,7 @@ PARTS: tuple[tuple[type, tuple[str, ...]], ...] = (
     (GetSetDescriptorType, ("__name__", "__objclass__")),
     (WrapperDescriptorType, ("__name__", "__objclass__")),
     (ContextVar, ("name",)),
+    (TypeVar, ("__name__", "__bound__", "__constraints__", "__covariant__", "__contravariant__")),
     (slice, ("start", "stop", "step")),
 )
 """What is made of others, and of which."""
