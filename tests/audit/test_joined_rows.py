@@ -19,7 +19,8 @@ def joined(*rows: Row) -> Row:
 
 @pytest.mark.parametrize("decide", list(product([True, False], repeat=3)))
 def test_the_weakest_of_what_decides_and_every_violation(decide: tuple[bool, ...]) -> None:
-    """A violation is one even in a row that decides nothing; where nothing decides all rows count."""
+    """A violation is one even in a row that decides nothing; where nothing decides all rows count. Beside a violation it
+    is told why what decides was not examined."""
     assert list(Verdict) == ORDER
     for words in product(ORDER, repeat=3):
         rows = [
@@ -27,7 +28,9 @@ def test_the_weakest_of_what_decides_and_every_violation(decide: tuple[bool, ...
         ]
         asked = [word for word, does in zip(words, decide, strict=True) if does] or list(words)
         due = Verdict.VIOLATION if Verdict.VIOLATION in words else min(asked, key=ORDER.index)
-        assert joined(*rows) == Row("time", due, "r0; r1; r2", "p0; p1; p2", any(decide))
+        beside = [row.reason for row in rows if row.decides and row.verdict is Verdict.NOT_EXAMINED]
+        left = "; ".join(beside) if due is Verdict.VIOLATION else ""
+        assert joined(*rows) == Row("time", due, "r0; r1; r2", "p0; p1; p2", any(decide), left)
 
 
 def test_equal_reasons_are_told_once_and_empty_powers_not_at_all() -> None:
