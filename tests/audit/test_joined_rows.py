@@ -19,8 +19,10 @@ def joined(*rows: Row) -> Row:
 
 @pytest.mark.parametrize("decide", list(product([True, False], repeat=3)))
 def test_the_weakest_of_what_decides_and_every_violation(decide: tuple[bool, ...]) -> None:
-    """A violation is one even in a row that decides nothing; where nothing decides all rows count. Beside a violation it
-    is told why what decides was not examined."""
+    """A violation is one even in a row that decides nothing; where nothing decides all rows count.
+
+    Beside a violation it is told why what decides was not examined.
+    """
     assert list(Verdict) == ORDER
     for words in product(ORDER, repeat=3):
         rows = [
