@@ -161,7 +161,7 @@ def _of_certificate(certificate: Mapping[str, Any], run: Mapping[str, Any]) -> D
         raise InvalidParameter(f"certificate of {paper!r} in a document about {run['paper']!r}")
     if relation not in list(Relation):
         raise InvalidParameter(f"certificate: relation {relation!r}: {' or '.join(Relation)} is needed")
-    selected = [name for name in claims if name in SELECTIONS]
+    selected = [name for name in claims if name in ledger.OF_SELECTIONS]
     scores = {str(one["claim"]) for one in releases if selected and one["name"] == "score"}
     begins = f"composition/{paper}-" if paper in registry.OWN else f"{paper}/"
     foreign = sorted({name for name in (*stated, *own) if name.partition("/")[0] in {*registry.PAPERS} - {paper}}
@@ -248,8 +248,6 @@ def _of_certificate(certificate: Mapping[str, Any], run: Mapping[str, Any]) -> D
     ))  # fmt: skip
 
 
-SELECTIONS = ("composition/selection-renyi", "composition/selection-pure")
-"""The claims about what a selection costs."""
 SELECTED = (
     "that is one run with its score, of a random number of such runs, which is secret: the best of them costs what "
     "Theorem 2 of Papernot and Steinke (2022) says, and what is established is about all of them"

@@ -68,14 +68,13 @@ def whole_row(output: Any) -> Floats:
         zeros = np.flatnonzero((nearest == 0) & np.signbit(nearest))
         return np.append(row, [_digest(zeros.tolist()) if zeros.size else 0.0, _digest(_kinds(output)), 0.0, 0.0])
     reading = read(output)
-    state = reading.leaves
-    found = [one for leaf in state.values() for one in in_floats(leaf)]
+    found = [one for leaf in reading.leaves.values() for one in in_floats(leaf)]
     if not found:
         return np.array([_digest((list(reading.leaves.items()), reading.spelled)), *_beside(reading)[1:]])
     found += [one for name in reading.keys for one in in_floats(name)]
     names = [
         (reading.blank.get(path, path), NUMBER.sub("0", leaf) if isinstance(leaf, str) else "")
-        for path, leaf in state.items()
+        for path, leaf in reading.leaves.items()
     ]
     return np.array([*found, _digest(names), *_beside(reading)], dtype=np.float64)
 

@@ -38,21 +38,23 @@ from refdp.io import frames
 from refdp.ledger import claims
 from refdp.ledger.certificate import Certificate, Guarantee, composition, lines
 from refdp.ledger.proved import SELECTION
-from refdp.ledger.written import is_refdps
+from refdp.ledger.written import LEFT_OUT, is_refdps
 from refdp.noise.calibration import laplace_charge
 from refdp.privacy.curator import Curator
 from refdp.privacy.events import Charge, Plan, Relation, Sensitivity, Sequential
 from refdp.privacy.sources import SampleSource
 
 SCORE_CLAIM = "composition/laplace"
-CLAIMS = ("composition/selection-renyi", "composition/selection-pure")
-"""What the cost of the selection rests on, besides what scores and the runs of all candidates rest on."""
 GRID = 2.0**-10
 """Scores are sums of one number in [0, 1] a record, rounded to this."""
-HARMLESS = frozenset({
-    "__annotations__", "__abstractmethods__", "__dict__", "__doc__", "__firstlineno__", "__init__", "__module__",
-    "__orig_bases__", "__parameters__", "__qualname__", "__static_attributes__", "__weakref__", "_abc_impl",
-})  # fmt: skip
+HARMLESS = LEFT_OUT | {
+    "__abstractmethods__",
+    "__init__",
+    "__module__",
+    "__orig_bases__",
+    "__parameters__",
+    "__qualname__",
+}
 """What a class derived from refdp's has of its own and no fit or score calls; `__init__` sees no records."""
 
 
@@ -319,12 +321,12 @@ def _certificate(
     )
     said = (
         "private selection costs what Theorem 2 of Papernot and Steinke (2022) says: argued from lemmas that machines "
-        f"checked ({CLAIMS[0]}), not proved by a machine as a whole",
+        f"checked ({claims.OF_SELECTIONS[0]}), not proved by a machine as a whole",
         "the number of runs is drawn in floating point by a generator of numpy and kept secret, with the time it takes",
     )
     score = Plan(winner.relation, charge.release("score", True))
-    scored = composition(score)
-    needed = tuple((name, claims.verdict(name)) for name in claims.closure({*CLAIMS, SCORE_CLAIM, *scored}))
+    own = {*claims.OF_SELECTIONS, SCORE_CLAIM, *composition(score)}
+    needed = tuple((name, claims.verdict(name)) for name in claims.closure(own))
     stands = all(verdict in claims.ESTABLISHED for _, verdict in needed)
     others = [one.certificate for one in ready]
     rests_on = (*winner.rests_on, *(line for one in others for line in one.rests_on), *needed)

@@ -39,6 +39,8 @@ STYLES: Mapping[str, str] = {
     "REFUTED": "red",
     "OPEN": "magenta",
 }
+OF_SELECTIONS = ("composition/selection-renyi", "composition/selection-pure")
+"""The claims about what a private selection costs, besides what scores and the runs of all candidates rest on."""
 
 
 @dataclass(frozen=True)

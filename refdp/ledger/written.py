@@ -145,7 +145,8 @@ FILLED = {
 
 def _with_imported(modules: frozenset[str]) -> set[str]:
     """With those that are loaded of what they import, and what these do; and all packages that they are in."""
-    found, waiting = set(_with_those_of_caches(modules)), list(_with_those_of_caches(modules))
+    found = set(_with_those_of_caches(modules))
+    waiting = list(found)
     while waiting:
         name = waiting.pop()
         if name.startswith("refdp."):
@@ -156,19 +157,17 @@ def _with_imported(modules: frozenset[str]) -> set[str]:
     return found
 
 
+@cache
 def _imported(module: str) -> tuple[tuple[str, str], ...]:
-    """What a module imports from refdp, none where there is no source of it, which is told elsewhere."""
+    """What a module imports from refdp at its top or inside functions, but for types: modules, and the names in them.
+
+    Empty names where a module is imported; nothing where there is no source of it, which is told elsewhere.
+    """
+    found: list[tuple[str, str]] = []
     try:
-        return _imports(module)
+        waiting: list[ast.AST] = [parsed_module(module)]
     except (OSError, TypeError, SyntaxError):
         return ()
-
-
-@cache
-def _imports(module: str) -> tuple[tuple[str, str], ...]:
-    """At its top or inside functions, but for types: modules, and the names in them, empty where there is none."""
-    found: list[tuple[str, str]] = []
-    waiting: list[ast.AST] = [parsed_module(module)]
     while waiting:
         node: Any = waiting.pop()
         if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":

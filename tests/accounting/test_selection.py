@@ -29,6 +29,7 @@ from refdp.errors import (
     UtilityWarning,
 )
 from refdp.faces import select, training
+from refdp.ledger import claims
 from refdp.ledger.proved import SELECTION
 from refdp.noise.mechanisms import Gaussian, Laplace
 from refdp.privacy.curator import Curator
@@ -657,7 +658,8 @@ def test_the_certificate_rests_on_all_candidates_and_on_scores(winner: int, monk
         alone = clone(one).fit(x, y).certificate_
         assert set(alone.rests_on) <= set(certificate.rests_on)
         assert set(alone.assumptions) <= set(certificate.assumptions)
-    assert {"composition/discrete-laplace", "composition/sequential", *select.CLAIMS, select.SCORE_CLAIM} <= set(names)
+    scored = {"composition/discrete-laplace", "composition/sequential", select.SCORE_CLAIM}
+    assert {*scored, *claims.OF_SELECTIONS} <= set(names)
     assert any("drawn in floating point" in said and "Laplace" in said for said in certificate.assumptions)
     (note,) = (said for said in certificate.notes if "secret number" in said)
     for part in ("law eta = 1", "mean 8", "among 2 candidates", "scores of epsilon 0.125 each"):
@@ -670,4 +672,4 @@ def test_the_certificate_rests_on_all_candidates_and_on_scores(winner: int, monk
     told = {one.topic: one for one in dossier(json.loads(json.dumps(certificate.to_dict()))).answers}
     assert all(one.holds for one in told.values())
     assert "(score)" in told["mechanism"].text and "Theorem 2 of Papernot and Steinke" in told["composition"].text
-    assert any(line.startswith(select.CLAIMS[0]) for line in told["composition"].evidence)
+    assert any(line.startswith(claims.OF_SELECTIONS[0]) for line in told["composition"].evidence)
