@@ -24,7 +24,6 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -73,6 +72,8 @@ FIRST, THOROUGH = 2, 6
 """Of so many first pairs, and of one in so many of all, what every module holds is looked at."""
 _CHILD: list[bool] = []
 """Not empty in a child process."""
+_PLACES: dict[int, Path] = {}
+"""Where the runs of a process work, by its number: a child looks its parent's up."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,6 @@ def observed(
     before: records that the same process trains on first, to see whether anything of them is kept. watched: modules
     whose globals and classes are looked at besides the trainer's own.
     """
-    _tidied_at_exit()
     own = (*watched, *spaces_of(train))
     for name in own:
         at_first(name)
@@ -135,10 +135,13 @@ def _thorough(seed: int) -> bool:
     return seed <= FIRST or seed % THOROUGH == 0
 
 
-@cache
-def _tidied_at_exit() -> None:
-    """Once: the place that runs work in goes with the process. Children end without this."""
-    atexit.register(shutil.rmtree, Path(tempfile.gettempdir()) / f"refdp-audit-{os.getpid()}", ignore_errors=True)
+def place_of_runs() -> Path:
+    """Where this process's runs work: nobody else's, since they write what they know of records. It goes with us."""
+    own = os.getpid()
+    if own not in _PLACES:
+        _PLACES[own] = Path(tempfile.mkdtemp(prefix="refdp-audit-"))
+        atexit.register(shutil.rmtree, _PLACES[own], ignore_errors=True)
+    return _PLACES[own]
 
 
 def run_here(
@@ -270,8 +273,8 @@ def _watched() -> Iterator[tuple[list[tuple[str, str]], set[str]]]:
     hidden: set[str] = set()
     with contextlib.ExitStack() as stack:
         stack.enter_context(_logged(seen))
-        outside, parent = os.getcwd(), os.getppid() if CAN_FORK else os.getpid()
-        held = Path(tempfile.gettempdir()) / f"refdp-audit-{parent}"  # every run finds itself in the same place
+        outside = os.getcwd()
+        held = _PLACES[os.getppid()] if CAN_FORK else place_of_runs()  # every run finds itself in the same place
         place, temporary = held / "work", held / "temporary"
         for one in (place, temporary):
             if one.is_dir() and any(one.iterdir()):
@@ -291,7 +294,7 @@ def _watched() -> Iterator[tuple[list[tuple[str, str]], set[str]]]:
                 tempfile.tempdir = str(temporary)
                 tempfile._name_sequence = map("{:08}".format, itertools.count())  # type: ignore[attr-defined]
             for number, path in enumerate(streams, 1):
-                descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+                descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
                 os.dup2(descriptor, number)
                 os.close(descriptor)
             sys.stdout, sys.stderr = (os.fdopen(number, "w", closefd=False) for number in (1, 2))
@@ -357,6 +360,7 @@ def in_child(work: Callable[[], Any]) -> tuple[Any, str]:
     """What `work` returns in a child process, in this one where there is no fork; None, and why, if nothing came."""
     if not CAN_FORK:
         return work(), ""
+    place_of_runs()
     reading, writing = os.pipe()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # of threads: the child only computes and ends
@@ -389,6 +393,8 @@ def _as_child(work: Callable[[], Any], reading: int, writing: int) -> NoReturn:
         with os.fdopen(writing, "wb") as pipe:
             pipe.write(_packed(found))
     finally:
+        if os.getpid() in _PLACES:  # of its own children
+            shutil.rmtree(_PLACES[os.getpid()], ignore_errors=True)
         os._exit(0)
 
 

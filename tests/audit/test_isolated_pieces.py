@@ -365,7 +365,7 @@ def test_what_a_run_leaves_for_later_and_on_its_curator_is_seen() -> None:
     found, again = ran(waiting), ran(waiting)
     assert dict(found.beside)["standard output"] == "at last\n"
     assert "int 2" in dict(found.state)["curator.mark"]
-    place = Path(tempfile.gettempdir()).resolve() / f"refdp-audit-{os.getpid()}" / "work"
+    place = isolated.place_of_runs().resolve() / "work"
     assert found.published == again.published and any(text == f"str {str(place)!r}" for _, text in found.published)
 
 

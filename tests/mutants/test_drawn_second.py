@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import math
+import os
 import sys
 import tempfile
 from dataclasses import replace
@@ -79,18 +80,29 @@ def test_questions_about_a_choice_are_finite_and_cost_no_more_than_it() -> None:
     assert charge._questions(Exponential(1.0), three, turned) == pytest.approx([math.log1p(-meets) - math.log(meets)])
 
 
-def test_a_place_that_never_was_is_left_at_exit_without_a_word(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_place_of_runs_is_nobody_elses_and_goes_at_exit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Also when it has gone before, without a word. Its name cannot be taken by another user beforehand."""
     kept: list[Any] = []
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(isolated, "_PLACES", {})
     monkeypatch.setattr(atexit, "register", lambda *given, **named: kept.append((given, named)))
-    isolated._tidied_at_exit.__wrapped__()
-    (((function, *given), named),) = kept
-    assert not Path(given[0]).exists()
-    function(*given, **named)
-    Path(given[0]).mkdir()
-    (Path(given[0]) / "file").touch()
-    function(*given, **named)
-    assert not Path(given[0]).exists()
+    place = isolated.place_of_runs()
+    assert place.parent == tmp_path and place.stat().st_mode & 0o077 == 0 and place == isolated.place_of_runs()
+    ((function, *given), named) = kept.pop()
+    assert kept == [] and given == [place]
+    (place / "file").touch()
+    for _ in range(2):
+        function(*given, **named)
+        assert not place.exists()
+
+
+@pytest.mark.skipif(not isolated.CAN_FORK, reason="no processes of our own here")
+def test_a_run_that_makes_runs_leaves_no_place_behind(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(isolated, "_PLACES", {})
+    found, why = isolated.in_child(lambda: isolated.in_child(lambda: str(isolated._PLACES[os.getppid()])))
+    assert why == "" and found[1] == "" and not Path(found[0]).exists()
+    assert list(tmp_path.iterdir()) == [isolated.place_of_runs()]
 
 
 def test_a_figure_of_errors_shows_all_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
