@@ -37,8 +37,8 @@ from refdp.faces.warned import muted, silence
 from refdp.io import frames
 from refdp.ledger import claims
 from refdp.ledger.certificate import Certificate, Guarantee, composition, lines
+from refdp.ledger.parts import LEFT_OUT, is_refdps
 from refdp.ledger.proved import SELECTION
-from refdp.ledger.written import LEFT_OUT, is_refdps
 from refdp.noise.calibration import laplace_charge
 from refdp.privacy.curator import Curator
 from refdp.privacy.events import Charge, Plan, Relation, Sensitivity, Sequential

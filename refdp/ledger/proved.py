@@ -26,7 +26,8 @@ from refdp.data.reading import PLAIN
 from refdp.data.records import Schema
 from refdp.ledger import claims
 from refdp.ledger.fingerprint import current, module_digest, modules_of, tree_digest
-from refdp.ledger.written import is_refdps, otherwise
+from refdp.ledger.parts import is_refdps
+from refdp.ledger.written import otherwise
 from refdp.privacy.events import Relation
 
 FILE = "proved.json"

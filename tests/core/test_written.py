@@ -31,7 +31,7 @@ from refdp.data import kernels, numbers
 from refdp.data.numbers import Generic
 from refdp.data.records import Classes, Numeric
 from refdp.faces import estimators, registry
-from refdp.ledger import proved, written
+from refdp.ledger import caches, parts, proved, written
 from refdp.ledger.certificate import Guarantee
 from refdp.noise import gridded
 from refdp.privacy.events import Relation
@@ -326,7 +326,7 @@ def caching(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[A
     for name in names:
         sys.modules.pop(name, None)
     written._known.cache_clear()
-    written._compared.cache_clear()
+    caches._compared.cache_clear()
 
 
 @pytest.mark.parametrize("known", [True, False])
@@ -347,7 +347,7 @@ def test_what_a_cache_keeps_is_compared_once_all_modules_are_what_they_should_be
 
 
 def test_modules_behind_caches_of_refdp_are_compared_too() -> None:
-    found = written._with_those_of_caches(frozenset({"refdp.accounting.gaussian"}))
+    found = caches.with_those_of_caches(frozenset({"refdp.accounting.gaussian"}))
     assert {"refdp.accounting.gaussian", "refdp.accounting.rounding"} <= found
 
 
@@ -390,13 +390,13 @@ HONEST = [1, 0.5, "a", b"a", None, Fraction(1, 2), np.float64(1), (1, (Half(0.5)
 
 @pytest.mark.parametrize("key", HONEST, ids=lambda one: type(one).__name__)
 def test_a_key_that_equals_what_it_is_made_of_is_no_difference(key: Any, caching: tuple[Any, Any]) -> None:
-    assert written._equals_alike(key)
+    assert caches.equals_alike(key)
 
 
 @pytest.mark.parametrize("key", [Same(1, 100), (1, Same(1, 100)), Pretends(), Says(), Guarantee(Says(), 0.0)])
 def test_a_key_that_says_itself_what_it_equals_is_told(key: Any, module: Any) -> None:
     """Under it something was kept that is given for another key."""
-    assert not written._equals_alike(key)
+    assert not caches.equals_alike(key)
     module.kept(key)
     assert written.otherwise([NAME]) == f"{NAME}.kept, whose cache may be asked with what says itself what it equals"
     assert written.otherwise([NAME]) == ""
@@ -426,7 +426,7 @@ def test_a_module_of_refdp_comes_from_refdps_own_files(monkeypatch: pytest.Monke
 
 def test_the_kinds_that_join_are_none_of_training() -> None:
     assert isinstance(numbers.minimum, Generic)
-    assert [written._is_plain(kind) for kind in (Other, int, object, np.ndarray, np.floating)] == [False, *[True] * 4]
+    assert [parts.is_plain(kind) for kind in (Other, int, object, np.ndarray, np.floating)] == [False, *[True] * 4]
 
 
 def copy_of(module: ModuleType, **more: Any) -> ModuleType:
@@ -524,7 +524,7 @@ def test_caches_are_looked_at_while_other_threads_fill_them() -> None:
         for other in others:
             other.start()
         for _ in range(1500):
-            assert all(result == (key,) for function in (one, free) for key, result in written._entries(function))
+            assert all(result == (key,) for function in (one, free) for key, result in caches.entries(function))
     finally:
         done.set()
         gc.callbacks.remove(collected)

@@ -23,7 +23,7 @@ from refdp.data import sketch
 from refdp.data.records import Classes, Interval, Numeric, Schema
 from refdp.errors import InvalidParameter
 from refdp.faces import registry
-from refdp.ledger import claims, proved, written
+from refdp.ledger import caches, claims, proved, written
 from refdp.ledger.claims import VERDICTS, Claim
 from refdp.ledger.fingerprint import current, reachable, resolve, tree_text
 from refdp.noise import gridded, samplers
@@ -359,7 +359,7 @@ def test_what_a_cache_keeps_of_a_patch_that_was_undone_is_told(
     function.cache_clear()
     honest = function(*given)
     assert written.otherwise([module.__name__]) == ""
-    ((_, result),) = written._entries(function)
+    ((_, result),) = caches.entries(function)
     assert result is honest
     function.cache_clear()
     made = function.__wrapped__
@@ -413,7 +413,7 @@ def test_what_is_in_a_kept_listing_is_read_only() -> None:
 def test_what_was_compared_and_is_as_it_was_is_not_computed_again(monkeypatch: pytest.MonkeyPatch) -> None:
     samplers._listing(Fraction(100))
     assert written.otherwise([samplers.__name__]) == ""
-    monkeypatch.setattr(written, "_gives", lambda *_: False)
+    monkeypatch.setattr(caches, "gives", lambda *_: False)
     assert written.otherwise([samplers.__name__]) == ""
 
 
@@ -428,10 +428,10 @@ def test_a_cache_knows_its_arguments_by_name_and_without_a_bound() -> None:
             ((1,), {}), ((1, 3), {}), ((2,), {"other": 5, "more": 7}), (((), ()), {}), (("a",), {"more": 1}),
         )  # fmt: skip
         made = [named(*one, **by_name) for one, by_name in given]
-        found = list(written._entries(named))
+        found = list(caches.entries(named))
         assert {id(result) for _, result in found} == {id(one) for one in made[5 - last :]} and len(found) == last
-        assert all(written._gives(named.__wrapped__, key, result) for key, result in found)
-        assert not any(written._gives(lambda *_, **__: 0, key, result) for key, result in found)
+        assert all(caches.gives(named.__wrapped__, key, result) for key, result in found)
+        assert not any(caches.gives(lambda *_, **__: 0, key, result) for key, result in found)
 
 
 def test_samplers_are_compared_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
