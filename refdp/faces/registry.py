@@ -83,7 +83,7 @@ class Paper:
         return published.module(self.name) if self.name in PAPERS else self.module
 
     def params(self, settings: Mapping[str, Any], *, as_published: bool) -> Any:
-        """Parameters from settings; strings are read as the field's type.
+        """Parameters from settings; strings, and whole numbers where others are meant, are read as the field's type.
 
         Errors: InvalidParameter for an unknown name or a value outside its domain.
         """
@@ -157,9 +157,11 @@ def _read(name: str, hint: Any, value: Any) -> Any:
         if value not in list(Relation):
             raise InvalidParameter(f"{name} = {value!r}: {' or '.join(Relation)} is allowed")
         return Relation(value)
+    kinds = get_args(hint) if get_origin(hint) is not None else (hint,)
+    if type(value) is int and float in kinds and int not in kinds and abs(value) <= 2**53:
+        return float(value)  # 1 and 1.0 are one setting: a proof is about its text
     if not isinstance(value, str):
         return value
-    kinds = get_args(hint) if get_origin(hint) is not None else (hint,)
     for kind in (bool, int, float):
         if kind in kinds:
             try:

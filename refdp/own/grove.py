@@ -8,7 +8,8 @@ then decide how much a sum is worth, and Grove does each of them from released v
    second one, whose 64 bins follow the first, gives quantiles: bounds may be wide, and the noise of many empty bins
    would count for more than the records. Of noisy counts running sums are put in order, and nothing is cut at 0 before.
    A tenth of the records is taken to be anywhere between the bounds, since a split may say most where few are, and as
-   many as the noise adds in any bin.
+   many as the noise adds in any bin. Missing values go left of every threshold; where the histograms show that there
+   are some, the low bound is a threshold, too, which parts them from all others.
 2. Start and scale. Noisy counts of the classes give the first log odds; noisy histograms of the label give a
    regression its centre and c, beyond which residuals are cut: noise is measured in units of c. Their bins are as wide
    as their noise asks for, and labels are taken to be in one run of them, that which is most above the noise. The first
@@ -141,6 +142,8 @@ FEW, SOME = 20, 150
 MOST, SPREAD = 0.85, 1.44
 """Part of the labels or residuals that are within c, and that one run of bins has to have; and how many of their
 deviations c is at least, which are what so many of a normal law are within."""
+PRESENCE = 0.2
+"""Part of the splits of a feature with missing values that ask whether there is a value."""
 USUAL, LOOKED_AT, DEEP = 5, 40, 1.0
 """Levels in use of so many first trees of classes, and what the last of these levels has to part for more of them."""
 
@@ -681,7 +684,9 @@ def thresholds(params: Params, schema: Schema, population: Population, curator: 
     noisy = histograms("coarse histograms", params, schema, coarse, population, curator)
     fine = between(schema, coarse, features, noisy, deviation)
     noisy_again = histograms("fine histograms", params, schema, fine, population, curator)
-    return quantiles(params, schema, fine, features, noisy_again, deviation)
+    absent = missing_values(coarse, features, noisy) + missing_values(fine, features, noisy_again)
+    found = quantiles(params, schema, fine, features, noisy_again, deviation)
+    return parting_missing(schema, found, features, absent / 2, deviation / math.sqrt(2))
 
 
 def histograms(
@@ -748,6 +753,32 @@ def quantiles(
     return replace(fine, thresholds=tuple(found))
 
 
+def missing_values(cells: Candidates, features: Sequence[int], noisy: Floats) -> Floats:
+    """The noisy counts of missing values. noisy: shape (bins,), of these features; result: shape (features,)."""
+    return np.array([counts[0] for counts in cells.apart(noisy, features)])
+
+
+def parting_missing(
+    schema: Schema, found: Candidates, features: Sequence[int], absent: Floats, deviation: float
+) -> Candidates:
+    """With the low bound as a further threshold of features whose missing values are above all that M noises may be.
+
+    absent: noisy counts of missing values, shape (features,); deviation: of their noise.
+    """
+    sure = (1 + math.sqrt(2 * math.log(len(features)))) * deviation
+    own = list(found.thresholds)
+    for f, count in zip(features, absent, strict=True):
+        if count > sure:
+            own[f] = np.unique(np.concatenate([edges_of(schema, found, f)[:1], own[f]]))
+    return replace(found, thresholds=tuple(own))
+
+
+def parts_missing(schema: Schema, candidates: Candidates, feature: int) -> bool:
+    """Whether a feature's first threshold has missing values alone on its left, and is not the only one."""
+    kind, own = schema.features[feature], candidates.thresholds[feature]
+    return isinstance(kind, Numeric) and len(own) > 1 and bool(own[0] <= kind.low)
+
+
 def start(params: Params, schema: Schema, population: Population, curator: Curator) -> tuple[float, tuple[float, ...]]:
     """What a gradient of 1 is in units of the score, and the initial score of every output, from noisy counts."""
     charge, outputs = params.counts_charge(params.label_share(schema), 1), outputs_of(schema)
@@ -807,7 +838,7 @@ def nearby(centre: float, unit: float, noisy: Floats, least: float, rows: int) -
 
     noisy: shape (bins,). least, rows: as of `most_of`; a third of `least`, as labels are known to be here.
     """
-    shift, c = centre_and_scale(most_of(noisy, least / 3, rows))
+    shift, c = centre_and_scale(most_of(noisy, least, rows, 1 / 3))
     return centre + unit * shift, grid_floor(unit * c)
 
 
@@ -825,15 +856,19 @@ def least_count(params: Params, share: float) -> float:
     return 1.5 / (params.mu() * math.sqrt(share))
 
 
-def most_of(noisy: Floats, least: float, rows: int) -> Floats:
-    """Counts in one piece, with `least`, half of it or 0, the first of them that has 85% of `rows`; with 0 if none has.
+def most_of(noisy: Floats, least: float, rows: int, part: float = 1.0) -> Floats:
+    """Counts in one piece, with `part * least`, half of it or 0, the first of them that has 85% of all; with 0 if none.
 
-    noisy and result: shape (bins,). least: as of `in_one_piece`.
+    All are `rows`, or as many as the counts where these are surely less than 85% of them, as of rows that nobody gave.
+    noisy and result: shape (bins,). least: as of `in_one_piece`, 1.5 deviations of noise.
     """
-    found = in_one_piece(noisy, least)
-    if float(found.sum()) < MOST * rows:
-        found = in_one_piece(noisy, 0.5 * least)
-    if float(found.sum()) < MOST * rows:
+    counted = float(noisy.sum())
+    sure = counted + 2 * least * math.sqrt(len(noisy))
+    wanted = MOST * (rows if sure >= MOST * rows else counted)
+    found = in_one_piece(noisy, part * least)
+    if float(found.sum()) < wanted:
+        found = in_one_piece(noisy, 0.5 * part * least)
+    if float(found.sum()) < wanted:
         found = in_one_piece(noisy, 0.0)
     return found
 
@@ -898,6 +933,7 @@ def trees_of(schema: Schema, feature: int) -> int:
 def shapes_of(params: Params, schema: Schema, candidates: Candidates, feature: int) -> list[Floats]:
     """Trees of one feature: a full one of thresholds at even places, or a split for each category.
 
+    Where the first threshold parts missing values, they have the first bin, and the next two quantiles one together.
     Each of shape (2^depth - 1, 2), as in `random_tree`.
     """
     own = candidates.thresholds[feature]
@@ -905,8 +941,11 @@ def shapes_of(params: Params, schema: Schema, candidates: Candidates, feature: i
         return [np.array([[feature, value]], dtype=np.float64) for value in range(trees_of(schema, feature))]
     depth = params.first_levels(schema)
     rank = [(2 * k + 1) * 2 ** (depth - 1 - level) for level in range(depth) for k in range(2**level)]
-    place = [min(one * len(own) // 2**depth, len(own) - 1) for one in rank]
-    return [np.array([[feature, own[k]] for k in place], dtype=np.float64)]
+    apart = parts_missing(schema, candidates, feature)
+    at = own[1:] if apart else own
+    place = [min(one * len(at) // 2**depth, len(at) - 1) for one in rank]
+    asked = [own[0] if apart and node == 2 ** (depth - 1) - 1 else at[k] for node, k in enumerate(place)]
+    return [np.array([[feature, value] for value in asked], dtype=np.float64)]
 
 
 def leaves_of(schema: Schema, feature: int, values: Floats) -> Floats:
@@ -967,10 +1006,19 @@ def random_tree(
     edges = np.cumsum(chances(params, schema, learnt, live, number))
     place = np.searchsorted(edges / edges[-1], which, side="right")
     feature = np.asarray(live)[np.minimum(place, len(live) - 1)]
-    known = [candidates.thresholds[f] for f in feature]
-    value = [own[int(u * len(own))] if len(own) else 0.0 for own, u in zip(known, where, strict=True)]
+    value = [value_at(schema, candidates, int(f), u) for f, u in zip(feature, where, strict=True)]
     drawn = np.column_stack([feature, value]).astype(np.float64)
     return drawn[decided_by(params.levels(schema), levels_in_use(params, schema, learnt))]
+
+
+def value_at(schema: Schema, candidates: Candidates, feature: int, u: float) -> float:
+    """The threshold or category of a feature that a uniform draw u stands for: all alike, but for missing values."""
+    own = candidates.thresholds[feature]
+    if parts_missing(schema, candidates, feature):
+        others = own[1:]
+        part = max(u - PRESENCE, 0.0) / (1 - PRESENCE)
+        return float(own[0] if u < PRESENCE else others[min(int(part * len(others)), len(others) - 1)])
+    return float(own[int(u * len(own))]) if len(own) else 0.0
 
 
 def levels_in_use(params: Params, schema: Schema, learnt: Learnt) -> int:
