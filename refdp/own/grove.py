@@ -4,18 +4,21 @@ Why. A boosted model under differential privacy is made of sums over leaves. A p
 on the shape of trees; random shapes are free (Maddock et al. 2022), so the whole budget goes into the sums. Five things
 then decide how much a sum is worth, and Grove does each of them from released values alone.
 
-1. Thresholds. A noisy histogram of every numeric feature, 16 bins on the public bounds, says where its values are. A
-   second one, whose 64 bins follow the first, gives quantiles: bounds may be wide, and the noise of many empty bins
-   would count for more than the records. Of noisy counts running sums are put in order, and nothing is cut at 0 before.
-   A tenth of the records is taken to be anywhere between the bounds, since a split may say most where few are, and as
-   many as the noise adds in any bin. Missing values go left of every threshold; where the histograms show that there
-   are some, the low bound is a threshold, too, which parts them from all others.
+1. Thresholds. A noisy histogram of every numeric feature, 16 bins on the public bounds, says where its values are;
+   where its noise allows it, with some more that end 2^-5, 2^-10, 2^-15 and 2^-20 of the bounds' width from 0, as
+   bounds may be much wider than what lies in them. A second one, whose 64 bins follow the first, gives quantiles: the
+   noise of many empty bins would count for more than the records. Of noisy counts running sums are put in order, and
+   nothing is cut at 0 before. A tenth of the records is taken to be anywhere between the bounds, since a split may say
+   most where few are, and as many as the noise adds in any bin. Missing values go left of every threshold; where the
+   histograms show that there are some, the low bound is a threshold, too, which parts them from all others.
 2. Start and scale. Noisy counts of the classes give the first log odds; noisy histograms of the label give a
    regression its centre and c, beyond which residuals are cut: noise is measured in units of c. Their bins are as wide
    as their noise asks for, and labels are taken to be in one run of them, that which is most above the noise. The first
    is of the whole range, which may be wide, and the second of what the first says that most labels are within. Where nu
    is not small a third, of the residuals that a tenth of the trees leave, says how much smaller c may be from then on;
-   records follow the trees so far once more, since they begin anew with every c.
+   records follow the trees so far once more, since they begin anew with every c. Trees leave nothing in the mean of
+   residuals that are cut: of labels of which a few are far from most that is a median. So the last release is of the
+   mean of what they leave, over the whole range, which is added where it is sure.
 3. One feature at a time. Most of what can be learnt from few records at a small epsilon is what each feature says by
    itself, and a random tree seldom asks for it. So a first pass asks each feature once, in their order: one release of
    the sums in its bins, between quantiles, or in its categories, at the scores that the features before it have left.
@@ -131,10 +134,19 @@ LARGEST_LEAF = 3.0
 CUT, OTHERS = 0.5, 0.4
 """Gradients of the log loss are cut to these: of the class of a record, and of all the others together."""
 SUMS = ("g", "h")
+LEFT = ("r", "h")
+"""Of residuals of the whole range of labels."""
+LAST_SHARE = 0.02
+"""Part of mu^2 that the mean of what all trees leave has, of a regression."""
+CLOSER, PLAIN = (5, 10, 15, 20), 15.0
+"""Powers of 1/2 of the bounds' width, from 0, at which the coarse histogram has further thresholds; and how many
+deviations of a count's noise rows have to be for that."""
 FIRST_STEP = 0.7
 """Step of the trees of one feature each."""
 SURE = 2.0
 """Of a regression, the deviations of its noise that credit has to be above to steer."""
+BEYOND = 3.0
+"""Of a regression, the deviations of its noise that what all trees leave has to be above to be added."""
 FOLLOWED, NARROWER = 150, 0.75
 """From which nu on c follows the residuals, and to less than what part of it."""
 FEW, SOME = 20, 150
@@ -359,7 +371,11 @@ class Params:
         """Parts of mu^2: thresholds (none without numeric features), start, all leaves."""
         start = self.start_share or usual_start(schema, self.strength(schema))
         thresholds = self.threshold_share if numeric(schema) else 0.0
-        return thresholds, start, 1 - thresholds - start
+        return thresholds, start, 1 - thresholds - start - self.last_share(schema)
+
+    def last_share(self, schema: Schema) -> float:
+        """Part of mu^2 that the mean of what all trees leave has: none of classes, nor where c is given."""
+        return LAST_SHARE if self.looks_again(schema) else 0.0
 
     def first_part(self, schema: Schema) -> float:
         """q: .5 below nu = 500, .3 from there on; none where a feature's signal, nu sqrt(q / M), is below 25."""
@@ -407,6 +423,10 @@ class Params:
         norm = self.joint_norm(schema, self.first_weight(schema))
         return norm / (self.mu() * math.sqrt(share / len(splittable(schema))))
 
+    def last_deviation(self, schema: Schema) -> float:
+        """Noise of the sum of what all trees leave, in units of half the range of labels."""
+        return self.joint_norm(schema, self.weight(schema)) / (self.mu() * math.sqrt(self.last_share(schema)))
+
     def joint_norm(self, schema: Schema, a: float) -> float:
         """What all pairs (G, a H) change by; rounding to the grid adds at most 2^-22, and nothing to other classes'."""
         bound = squared_log_bound if isinstance(schema.target, Classes) else squared_square_bound
@@ -421,6 +441,10 @@ class Params:
     def first_charge(self, schema: Schema) -> Charge:
         """The sums (G, H) of all bins of a feature."""
         return self.joint_charge(schema, self.first_deviation(schema), self.first_weight(schema))
+
+    def last_charge(self, schema: Schema) -> Charge:
+        """The sum of what all trees leave, and how many records there are."""
+        return self.joint_charge(schema, self.last_deviation(schema), self.weight(schema))
 
     def joint_charge(self, schema: Schema, s: float, a: float) -> Charge:
         """Sums (G, H) over disjoint sets of records: noise of two deviations, s and s / a."""
@@ -482,6 +506,8 @@ class Contribution:
             left = clip(-square_gradient(score, label) / np.maximum(self.params.cut, GRID), 1.0)
             place = np.clip(np.trunc((left + 1) / 2 * len(of)), 0, len(of) - 1)
             return Statistics({name: (place == number).astype(np.float64) for number, name in enumerate(of)})
+        if of == LEFT:
+            return Statistics({"r": np.asarray(on_grid(clip(square_gradient(score, label), 1.0))), "h": None})
         if not isinstance(self.schema.target, Classes):
             g = on_grid(clip(square_gradient(score, label) / np.maximum(self.params.cut, GRID), 1.0))
             return Statistics({"g": np.asarray(g), "h": None})
@@ -516,6 +542,7 @@ def train_on(params: Params, schema: Schema, population: Population, curator: Cu
         left = narrowed(params, schema, initial, unit, first, rounds, population, curator)
         padding, unit = padding * left / unit, left
     more, _ = random_trees(params, schema, candidates, learnt, padding, unit, early, many, population, curator)
+    initial = levelled(params, schema, initial, population, curator)
     steps = tuple(FIRST_STEP for own in first for _ in own[0]) + (params.shrinkage,) * many
     ensembles = [
         Ensemble(initial[k], (*[one for own in first for one in own[k]], *[own[k] for own in (*rounds, *more)]), steps)
@@ -589,6 +616,31 @@ def narrowed(
         population.tell(Place(trees[0].splits))
         population.tell(Advance(trees[0].leaves[None], params.shrinkage))
     return left
+
+
+def levelled(
+    params: Params, schema: Schema, initial: tuple[float, ...], population: Population, curator: Curator
+) -> tuple[float, ...]:
+    """The initial score of every output; of a regression with the mean of what all trees leave, where that is sure.
+
+    Trees leave nothing in the mean of residuals that are cut to c, and much of labels of which a few are far from most.
+    """
+    if not params.looks_again(schema):
+        return initial
+    population.tell(Refresh(LEFT))
+    population.tell(Root(tuple(range(len(schema.features)))))
+    charge = params.last_charge(schema)
+    noisy = curator.release_sum("left by all trees", charge, population, Nodes(LEFT), lambda sums: sums[:, 0])
+    return (initial[0] - mean_left(noisy, params.last_deviation(schema), params.weight(schema)),)
+
+
+def mean_left(noisy: Floats, s: float, a: float) -> float:
+    """The mean of what is left, in units of half the range; 0 where the sum is below `BEYOND` deviations of its noise.
+
+    noisy: sum and number of records, shape (2,).
+    """
+    mean = float(noisy[0]) / max(float(noisy[1]), 3 * s / a + 1)
+    return mean if abs(float(noisy[0])) > BEYOND * s else 0.0
 
 
 def one_by_one(
@@ -676,11 +728,12 @@ def splittable(schema: Schema) -> tuple[int, ...]:
 
 def thresholds(params: Params, schema: Schema, population: Population, curator: Curator) -> Candidates:
     """Quantiles of a noisy histogram of all numeric features, whose bins follow a coarse one; all categories."""
-    coarse, features = grids.uniform(schema, COARSE), numeric(schema)
+    features = numeric(schema)
     if not features:
-        return coarse
+        return grids.uniform(schema, COARSE)
     population.tell(Begin(Contribution(params, schema)))
     deviation = deviation_of_counts(params, schema)
+    coarse = coarse_cells(schema, features, params.rows >= PLAIN * deviation)
     noisy = histograms("coarse histograms", params, schema, coarse, population, curator)
     fine = between(schema, coarse, features, noisy, deviation)
     noisy_again = histograms("fine histograms", params, schema, fine, population, curator)
@@ -713,26 +766,52 @@ def edges_of(schema: Schema, candidates: Candidates, feature: int) -> Floats:
     return np.concatenate([[kind.low], candidates.thresholds[feature], [kind.high]])
 
 
-def evened(edges: Floats, noisy: Floats, deviation: float) -> Floats:
+def coarse_cells(schema: Schema, features: Sequence[int], closer: bool) -> Candidates:
+    """`COARSE` even thresholds of each of these features, and if `closer` those of `CLOSER` as well.
+
+    On both sides of 0, or of the bound next to it; not within 2^-22 of the bounds' width of another, and none where
+    that width is below 2^-20 of the greater bound: the bins of the next histogram, 64 to one of these, are wider than
+    what float64 rounds.
+    """
+    even = grids.uniform(schema, COARSE)
+    found = list(even.thresholds)
+    for f in features if closer else ():
+        edges = edges_of(schema, even, f)
+        low, high, width = float(edges[0]), float(edges[-1]), float(edges[-1] - edges[0])
+        if width >= 2.0**-20 * max(abs(low), abs(high)):
+            middle = min(max(0.0, low), high)
+            steps = width * np.array([2.0**-power for power in CLOSER])
+            own = np.concatenate([middle - steps, np.full(1, middle), middle + steps])
+            apart = np.abs(own[:, None] - edges).min(axis=1) > 2.0**-22 * width
+            found[f] = np.sort(np.concatenate([found[f], own[apart & (own > low) & (own < high)]]))
+    return replace(even, thresholds=tuple(found))
+
+
+def evened(noisy: Floats, deviation: float, of_bounds: Floats, of_bins: Floats) -> Floats:
     """How many records are up to the end of each bin, by noisy counts, a tenth of them evenly between the bounds.
 
     Running sums are put in order and then cut at 0, so that noise is not added up as records are. What the noise of all
-    bins has in a deviation is evenly in all of them: of noise alone they are nearly even.
-    edges: shape (bins + 1,); noisy: shape (bins + 1,), the first of missing values; result: shape (bins,), rising.
+    bins has in a deviation is where `of_bins` says: of noise alone they are nearly even.
+    noisy: shape (bins + 1,), the first of missing values. of_bounds, of_bins: up to the end of each bin the part of
+    what is between the bounds, and of what noise adds, shape (bins,). Result: shape (bins,), rising.
     """
     sums = np.maximum(np.sort(np.cumsum(noisy[1:])), 0.0)
-    of_bounds = (edges[1:] - edges[0]) / (edges[-1] - edges[0])
-    of_bins = np.arange(1, len(sums) + 1) / len(sums)
     return np.asarray(sums + sums[-1] / 9 * of_bounds + deviation * math.sqrt(len(sums)) * of_bins)
 
 
+def of_width(edges: Floats) -> Floats:
+    """Which part of what is between the bounds is up to the end of each bin. edges: shape (bins + 1,)."""
+    return np.asarray((edges[1:] - edges[0]) / (edges[-1] - edges[0]))
+
+
 def between(schema: Schema, coarse: Candidates, features: Sequence[int], noisy: Floats, deviation: float) -> Candidates:
-    """`FINE` thresholds of each of these features at even shares of its noisy counts, which are taken to lie evenly in
-    their bins. noisy: shape (bins,); deviation: of its noise."""
+    """`FINE` thresholds of each of these features at even shares of its noisy counts, which are taken to lie
+    evenly in their bins. noisy: shape (bins,); deviation: of its noise."""
     found = list(coarse.thresholds)
     for f, counts in zip(features, coarse.apart(noisy, features), strict=True):
         edges = edges_of(schema, coarse, f)
-        below = np.concatenate([[0.0], evened(edges, counts, deviation)])
+        width = of_width(edges)
+        below = np.concatenate([[0.0], evened(counts, deviation, width, width)])
         wanted = below[-1] * np.arange(1, FINE + 1) / (FINE + 1)
         place = np.searchsorted(below, wanted, side="right") - 1
         part = (wanted - below[place]) / (below[place + 1] - below[place])
@@ -746,7 +825,8 @@ def quantiles(
     """`bins` thresholds of each of these features at even shares of its noisy counts. noisy: shape (bins,)."""
     found = list(fine.thresholds)
     for f, counts in zip(features, fine.apart(noisy, features), strict=True):
-        below = evened(edges_of(schema, fine, f), counts, deviation)
+        even = np.arange(1, len(counts)) / (len(counts) - 1)
+        below = evened(counts, deviation, of_width(edges_of(schema, fine, f)), even)
         wanted = below[-1] * np.arange(1, params.bins + 1) / (params.bins + 1)
         place = np.minimum(np.searchsorted(below, wanted), len(fine.thresholds[f]) - 1)
         found[f] = np.unique(fine.thresholds[f][place])
