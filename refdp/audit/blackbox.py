@@ -196,7 +196,7 @@ def epsilon_lower_bound(
     events and their directions, is chosen on runs that it is not tested on. Nothing else is assumed; no bound is no
     proof.
     Errors: InvalidParameter for a confidence outside (0, 1), delta outside [0, 1), fewer than 100 samples, outputs that
-    are not numbers.
+    are not numbers, and the same data set twice.
     """
     pairs = as_pairs(pair)
     check_count("seed", seed, least=0, most=2**63)

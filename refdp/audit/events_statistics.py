@@ -26,6 +26,9 @@ DIGIT_CELLS = 400_000
 """Numbers whose digits are looked at for that: fewer runs where there are more coordinates, 100 a side at least."""
 PAIRED = 6
 """Differences and quotients of two coordinates are looked at up to this many coordinates that vary."""
+MODULI = (1_000, 1_024)
+RESIDUES = 6
+"""Residues are looked at of so many coordinates: whole numbers that lie farther apart than these moduli."""
 BINS = 48
 """Bins of a histogram, of equal mass."""
 LEARNT = 5_000
@@ -211,6 +214,26 @@ class LowestBit:
 
 
 @dataclass(frozen=True)
+class Residue:
+    """The last three decimal digits of a whole number, or its last ten bits; infinity of other numbers."""
+
+    learnt: ClassVar[bool] = False
+    index: int
+    modulus: int
+
+    @property
+    def words(self) -> str:
+        """Which output."""
+        return f"output {self.index} modulo {self.modulus}"
+
+    def __call__(self, rows: Floats) -> Floats:
+        """The residue, not negative."""
+        column = rows[:, self.index]
+        whole = np.isfinite(column) & (column == np.rint(column))
+        return np.where(whole, np.mod(np.where(whole, column, 0.0), self.modulus), np.inf)
+
+
+@dataclass(frozen=True)
 class Picked:
     """Digits of a coordinate that was picked by what runs show of it, and so is compared on others."""
 
@@ -307,9 +330,12 @@ def learn(first: Floats, second: Floats, *, low_bits: bool = True) -> list[Stati
     plain += [Difference(i, j) for i, j in pairs]
     found: list[Statistic] = [*plain, *(Quotient(i, j) for i, j in pairs)]
     if low_bits:
-        found += [digits for index in chosen for digits in _digits(index)]
+        whole = _whole(together[:, chosen])
+        found += [digits for index, of in zip(chosen, whole) for digits in _digits(index)[: 1 if of else None]]
         found += [Picked(digits) for index in _by_digits(first, second, chosen) for digits in _digits(index)]
-    found += [ratio for statistic in [*plain, WholeRow()] for ratio in _ratios(statistic, first, second)]
+    residues = _residues(together, chosen)
+    found += residues
+    found += [ratio for statistic in [*plain, *residues, WholeRow()] for ratio in _ratios(statistic, first, second)]
     if first.shape[1] > 1:
         found += _classifiers(first[:LEARNT], second[:LEARNT])
     return found
@@ -337,6 +363,20 @@ def _coordinates(first: Floats, second: Floats) -> list[int]:
     gap = np.abs(np.nan_to_num(_finite(first).mean(axis=0) - _finite(second).mean(axis=0)))
     spread = _finite(np.concatenate([first, second])).std(axis=0) + 1e-300
     return sorted(np.argsort(-gap / spread)[:COORDINATES].tolist())
+
+
+def _residues(rows: Floats, chosen: list[int]) -> list[Statistic]:
+    """Of the first of the chosen columns that are wide and whole, whose lowest digits their order does not show."""
+    columns = rows[:, chosen]
+    whole = _whole(columns)
+    wide = whole & (np.ptp(np.where(whole, columns, 0.0), axis=0) > max(MODULI))
+    return [Residue(chosen[place], modulus) for place in np.flatnonzero(wide)[:RESIDUES] for modulus in MODULI]
+
+
+def _whole(columns: Floats) -> NDArray[np.bool_]:
+    """Which columns are whole numbers, of which digits after the point say nothing, and how many say how large."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.all((columns == np.rint(columns)) & (np.abs(columns) < SURE), axis=0))
 
 
 def _digits(index: int) -> tuple[Statistic, ...]:

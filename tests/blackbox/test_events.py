@@ -12,7 +12,17 @@ import pytest
 
 from refdp.audit import events_choice, events_statistics
 from refdp.audit.events_choice import Choice, Event
-from refdp.audit.events_statistics import Coordinate, Difference, LowestBit, Ratio, Score, WholeRow
+from refdp.audit.events_statistics import (
+    Coordinate,
+    Decimals,
+    Denominator,
+    Difference,
+    LowestBit,
+    Ratio,
+    Residue,
+    Score,
+    WholeRow,
+)
 from tests.audit.pinned import digest
 
 NAN, INF = math.nan, math.inf
@@ -45,6 +55,19 @@ def test_the_lowest_set_bit() -> None:
         exact = Fraction(float(number))
         twos = -exact.denominator.bit_length() + 1 or (exact.numerator & -exact.numerator).bit_length() - 1
         assert bit == twos
+
+
+def test_residues_of_wide_whole_numbers() -> None:
+    """Of no others: where values are few their order and their histogram tell what residues would."""
+    rows = np.array([[1005.0, 2.5, -1.0], [-3.0, 1e300, INF], [2.0**60, NAN, 0.0]])
+    assert Residue(0, 1000)(rows).tolist() == [5.0, 997.0, float(2**60 % 1000)]
+    assert Residue(1, 1024)(rows).tolist() == [INF, 1e300 % 1024, INF] and Residue(2, 10).words == "output 2 modulo 10"
+    count = np.arange(100)
+    wide = np.column_stack([count * 1000.0, count * 10.0, count * 1000.5, *[count * 999.0] * 7])
+    learnt = [one for one in events_statistics.learn(wide, wide) if isinstance(one, Residue)]
+    assert [(one.index, one.modulus) for one in learnt] == [(n, m) for n in (0, 3, 4, 5, 6, 7) for m in (1000, 1024)]
+    digits = [one.index for one in events_statistics.learn(wide, wide) if isinstance(one, Decimals | Denominator)]
+    assert set(digits) == {2} and sum(isinstance(one, LowestBit) for one in events_statistics.learn(wide, wide)) == 10
 
 
 def test_equal_outputs_have_equal_hashes_and_others_other_ones() -> None:
