@@ -116,9 +116,9 @@ def test_an_entry_that_raises_on_both_sides_fails(monkeypatch: pytest.MonkeyPatc
         assert one.pairs[0].first.tolist() == [[1.0], [2.0]]
 
     def broken(rows: Any, seed: int) -> float:
-        raise InvalidParameter("of refdp")
+        raise InvalidParameter("of a package that is built on refdp")
 
-    with pytest.raises(InvalidParameter):
+    with pytest.raises(Fails, match="raises on both sides: InvalidParameter: of a package"):
         stages.ranked(subject(broken))
     ticks = iter([3.0, 7.0])
     monkeypatch.setattr(stages, "time", SimpleNamespace(perf_counter=lambda: next(ticks)))
@@ -172,19 +172,23 @@ def test_how_far_outputs_lie_apart() -> None:
     assert stages._apart(lambda rows, seed: [1.0] * len(rows), one, generator) == 1.0
     assert stages._apart(lambda rows, seed: math.nan if len(rows) == 1 else 1.0, one, generator) == 1.0
 
-    def raising(rows: Any, seed: int) -> float:
-        if len(rows) == 1:
-            raise ValueError
-        return 1.0
+    def raising(error: type[Exception], *sizes: int) -> Any:
+        def function(rows: Any, seed: int) -> float:
+            if len(rows) in sizes:
+                raise error(f"of {len(rows)}" if len(sizes) == 2 else "")
+            return 1.0
 
-    assert stages._apart(raising, one, generator) == 1.0
+        return function
+
+    for error in (ValueError, InvalidParameter):
+        assert stages._apart(raising(error, 1), one, generator) == 1.0
+        assert stages._apart(raising(error, 1, 2), one, generator) == 1.0
+    few: Any = lambda rows, seed: "too few" if len(rows) < 2 else 1.0  # noqa: E731
+    assert stages._apart(few, one, generator) == 1.0
+    assert stages._apart(lambda rows, seed: f"{'few' * len(rows)}", one, generator) == 1.0
+    assert stages._apart(lambda rows, seed: None if len(rows) < 2 else "", one, generator) == 1.0
+    assert stages._apart(lambda rows, seed: None, one, generator) == 0.0
     assert stages._apart(lambda rows, seed: 5.0, one, generator) == 0.0
-
-    def broken(rows: Any, seed: int) -> float:
-        raise InvalidParameter("of refdp")
-
-    with pytest.raises(InvalidParameter):
-        stages._apart(broken, one, generator)
 
 
 def _numbers(count: int) -> list[int]:
@@ -334,6 +338,41 @@ def test_known_losses_above_the_claim_stay_open_beside_randomness_that_is_not_op
     report.sums = (Row("composition", LEFT, "adds up to 30"),)
     _, (rows, _), _ = replayed(monkeypatch, report)
     assert (rows[0].verdict, rows[0].decides) == (LEFT, True) and rows[0].reason.startswith("adds up to 30; the result")
+
+
+def test_pairs_that_raise_on_both_sides_are_not_replayed() -> None:
+    """Whatever the class of the error; what only runs with opened noise raise is a fault of the file."""
+
+    def function(rows: Any, seed: int) -> float:
+        if rows[0, 0] == 5.0:
+            raise InvalidParameter("of a package that is built on refdp")
+        return 0.0
+
+    def audit(pairs: Any) -> Any:
+        for one in pairs:
+            for side in one.sides[:1]:
+                function(side, 0)
+        return "report"
+
+    def fault(kind: type[Exception]) -> Any:
+        def audit(pairs: Any) -> Any:
+            raise kind("of the file")
+
+        return audit
+
+    bad, good = pair(5.0, 6.0), pair(1.0, 2.0)
+    assert stages._replayed(subject(function, pairs=[good]), audit) == ("report", [good])
+    assert stages._replayed(subject(function, pairs=[bad, good]), audit) == ("report", [good])
+    with pytest.raises(Fails, match="raises on both sides: InvalidParameter: of a package"):
+        stages._replayed(subject(function, pairs=[bad]), audit)
+    with pytest.raises(InvalidParameter, match="of the file"):
+        stages._replayed(subject(function, pairs=[good]), fault(InvalidParameter))
+    with pytest.raises(InvalidParameter, match="of the file"):
+        stages._replayed(subject(function, pairs=[bad, good]), fault(InvalidParameter))
+    with pytest.raises(Fails, match="KeyError"):
+        stages._replayed(subject(function, pairs=[good]), fault(KeyError))
+    with pytest.raises(NothingOpened):
+        stages._replayed(subject(function, pairs=[bad]), fault(NothingOpened))
 
 
 # --- Structural checks ------------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,7 +13,8 @@ from refdp.audit import structural
 from refdp.audit.blackbox import Bound, bound_from, looks
 from refdp.audit.blackbox_rows import Looked, by_last_bits, coverage
 from refdp.audit.opened_replay import NothingOpened, audit_opened
-from refdp.audit.outputs import one_row
+from refdp.audit.opened_report import OpenedReport
+from refdp.audit.outputs import row_of_error, whole_row
 from refdp.audit.package.causes import BITS, EPSILON, Cause, of_replay, of_structure
 from refdp.audit.package.entries import Function, Neighbours
 from refdp.audit.package.findings import Finding, Witness
@@ -33,7 +34,7 @@ from refdp.audit.package.witness import (
     watching,
 )
 from refdp.audit.replay import finite_or_name
-from refdp.audit.runs import InProcess, InputPair, stacked
+from refdp.audit.runs import RAISED, InProcess, InputPair, compared
 from refdp.audit.verdicts import SUBJECTS, Row, Verdict
 from refdp.errors import RefdpError
 
@@ -91,17 +92,10 @@ def ranked(subject: Subject) -> None:
     """Put the most telling pairs first: those whose outputs lie furthest apart in a few runs. Errors: Fails."""
     seed = subject.scope.seed
     start = time.perf_counter()
-    errors = []
-    for side in subject.pairs[0].sides:
-        try:
-            subject.function(side.copy(), seed)
-        except RefdpError:
-            raise
-        except Exception as error:
-            errors.append(error)
+    errors = [error for side in subject.pairs[0].sides if (error := _error(subject.function, side, seed)) is not None]
     subject.seconds = (time.perf_counter() - start) / 2
     if len(errors) == 2:
-        raise Fails(f"it raises on both sides: {type(errors[0]).__name__}: {errors[0]}")
+        raise Fails(_told(errors[0]))
     if len(subject.pairs) < 2:
         return
     tried = subject.pairs if subject.seconds < SLOW else subject.pairs[:4]
@@ -110,11 +104,19 @@ def ranked(subject: Subject) -> None:
     subject.pairs = [tried[place] for place in np.argsort([-score for score in scores], kind="stable")]
 
 
+def _error(function: Function, side: Any, seed: int) -> Exception | None:
+    """What a run raises, if it does. Whatever its class, an entry's error is one of its outputs."""
+    try:
+        function(side.copy(), seed)
+    except RAISED as error:
+        return error
+    return None
+
+
 def _apart(function: Function, pair: Neighbours, generator: np.random.Generator) -> float:
     """The largest distance of the distributions of one output, in [0, 1], on few runs: only a guide."""
     sides = [[_row(function, side, int(generator.integers(2**31))) for _ in range(SCORED)] for side in pair.sides]
-    width = max(len(row) for side in sides for row in side)
-    first, second = (np.nan_to_num(stacked(side, width), nan=1e300) for side in sides)
+    first, second = (np.nan_to_num(side, nan=1e300) for side in compared(*sides, count=SCORED))
     gaps = []
     for a, b in zip(first.T, second.T, strict=True):
         pooled = np.concatenate([a, b])
@@ -125,11 +127,10 @@ def _apart(function: Function, pair: Neighbours, generator: np.random.Generator)
 
 def _row(function: Function, side: Any, seed: int) -> np.ndarray:
     try:
-        return one_row(function(side.copy(), seed))
-    except RefdpError:
-        raise
-    except Exception:
-        return np.empty(0)
+        output = function(side.copy(), seed)
+    except RAISED as error:
+        return row_of_error(error)
+    return whole_row(output)
 
 
 def replay(subject: Subject) -> tuple[list[Row], dict[str, Any]]:
@@ -140,14 +141,20 @@ def replay(subject: Subject) -> tuple[list[Row], dict[str, Any]]:
         why = "left out by the file" if not entry.replay else "no noise function of the package is opened"
         return _unopened(why), {}
     claim = entry.claim
-    try:
-        report = audit_opened(
-            lambda rows: subject.function(rows, _drawn_seed()), [p.sides for p in subject.pairs], *opened_functions,
+
+    def opened(pairs: Sequence[Neighbours]) -> OpenedReport:
+        return audit_opened(
+            lambda rows: subject.function(rows, _drawn_seed()), [p.sides for p in pairs], *opened_functions,
             epsilon=claim.epsilon, delta=claim.delta, relation=claim.relation, seed=scope.seed,
             rounding=rounding(scope), last_bits=False,  # runs of the whole function look at them
         )  # fmt: skip
+
+    try:
+        report, pairs = _replayed(subject, opened)
     except NothingOpened:
         return _unopened(UNCALLED), {}
+    except Fails as error:
+        return _unopened(str(error)), {}
     if report.runs and not report.calls:
         return _unopened(UNCALLED), {}
     blurred = any(
@@ -156,7 +163,7 @@ def replay(subject: Subject) -> tuple[list[Row], dict[str, Any]]:
     violations = [one for one in report.violations if not (blurred and one.kind in BLURRED)]
     for violation in violations:
         cause = of_replay(violation.kind)
-        pair = subject.pairs[int(violation.witness.get("pair", 0))]
+        pair = pairs[int(violation.witness.get("pair", 0))]
         figures = {
             "declared": finite_or_name(violation.declared),
             "observed": finite_or_name(violation.observed),
@@ -187,6 +194,40 @@ def replay(subject: Subject) -> tuple[list[Row], dict[str, Any]]:
         rows = [_blurred(row, report.sums) for row in rows]
     return rows, {"runs": report.runs, "calls": report.calls, "loss": finite_or_name(report.worst),
                   "delta": report.delta, **({"other randomness": True} if blurred else {})}  # fmt: skip
+
+
+def _replayed(
+    subject: Subject, audit: Callable[[list[Neighbours]], OpenedReport]
+) -> tuple[OpenedReport, list[Neighbours]]:
+    """The report, and the pairs that it is about: those on both sides of which the entry raises cannot be replayed.
+
+    Errors: Fails where runs raise on both sides; InvalidParameter where only runs with noise functions opened do.
+    """
+    try:
+        return audit(subject.pairs), subject.pairs
+    except NothingOpened:
+        raise
+    except RAISED as error:
+        pairs = [pair for pair in subject.pairs if not _fails(subject, pair)]
+        if len(pairs) == len(subject.pairs) and isinstance(error, RefdpError):
+            raise
+        if len(pairs) in (0, len(subject.pairs)):
+            raise Fails(_told(error)) from error
+    try:
+        return audit(pairs), pairs
+    except RefdpError:
+        raise
+    except RAISED as error:
+        raise Fails(_told(error)) from error
+
+
+def _fails(subject: Subject, pair: Neighbours) -> bool:
+    """Whether the entry itself, with nothing opened, raises on both sides of a pair."""
+    return all(_error(subject.function, side, subject.scope.seed) is not None for side in pair.sides)
+
+
+def _told(error: Exception) -> str:
+    return f"it raises on both sides: {type(error).__name__}: {error}"
 
 
 def _drawn_seed() -> int:
