@@ -9,7 +9,7 @@ from typing import Any
 
 from refdp.audit.binomial import Counts, clopper_pearson
 from refdp.audit.blackbox import Bound
-from refdp.audit.events_statistics import COORDINATES, about_digits
+from refdp.audit.events_statistics import COORDINATES, LOWEST_BITS, about_digits, digits_of
 from refdp.audit.verdicts import Row, Verdict, completed
 
 FOUND, LOOKED, LEFT = Verdict.VIOLATION, Verdict.NOT_FOUND, Verdict.NOT_EXAMINED
@@ -71,9 +71,10 @@ def _rows(bound: Bound, findings: Sequence[Mapping[str, Any]], looked: Looked) -
             what = SUBJECT.get(kind, "published object")
             yield Row(what, FOUND, f"{kind}: {finding['meaning']}")
     if by_last_bits(bound):
-        yield Row("floating point", FOUND, f"epsilon is at least {bound.lower:.4g} by last bits")
-        yield Row("composition", LEFT, "the audit ended with last bits: nothing is known of ideal noise",
-                  decides=False)  # fmt: skip
+        last = digits_of(bound.event) == LOWEST_BITS
+        by, of = ("last bits", "ideal noise") if last else (f"digits ({bound.event})", "what is besides")
+        yield Row("floating point", FOUND, f"epsilon is at least {bound.lower:.4g} by {by}")
+        yield Row("composition", LEFT, f"the audit ended with {by}: nothing is known of {of}", decides=False)
     elif bound.refuted:
         yield Row("composition", FOUND, f"epsilon is at least {bound.lower:.4g}, confidence {bound.confidence:.9g}")
     elif bound.still:

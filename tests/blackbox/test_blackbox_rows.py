@@ -166,6 +166,10 @@ def test_events_about_digits_are_of_floating_point() -> None:
         "denominator of output 0 == 3000",
     ):
         assert by_last_bits(replace(BROKEN, event=event))
+        rows = table(replace(BROKEN, event=event))
+        assert rows["floating point"].reason.startswith(f"epsilon is at least 1.235 by digits ({event}); ")
+        assert rows["composition"].reason.startswith(f"the audit ended with digits ({event})")
+        assert not rows["composition"].decides
 
 
 def test_power_is_that_of_the_last_look_and_of_all_pairs() -> None:

@@ -13,8 +13,9 @@ import pytest
 
 from refdp.audit.opened_replay import NothingOpened
 from refdp.audit.package import stages
-from refdp.audit.package.causes import BITS, EPSILON, of_replay, of_structure
+from refdp.audit.package.causes import BITS, EPSILON, ROUNDING, of_replay, of_structure
 from refdp.audit.package.entries import Neighbours
+from refdp.audit.package.findings import Witness
 from refdp.audit.package.scope import Claim, Entry, Scope
 from refdp.audit.package.sources import Location
 from refdp.audit.package.stages import Fails, Subject
@@ -468,7 +469,8 @@ def test_two_pairs_are_sampled(monkeypatch: pytest.MonkeyPatch, asked: list[Any]
     assert [(s.mechanism is one.function, s.pair.first.tolist(), s.pair.second.tolist(), s.seed, s.size)
         for s in sources] == [
         (True, [[1.0], [2.0]], [[1.0]], 47, 500), (True, [[5.0], [6.0]], [[5.0]], 48, 500)]  # fmt: skip
-    assert delta == 0.125 and named == {"claimed": 1.0, "confidence": 1 - 1e-9, "samples": 900, "low_bits": False}
+    assert delta == 0.125 and named == {"claimed": 1.0, "confidence": 1 - 1e-9, "samples": 900, "low_bits": False,
+                                       "without": frozenset()}  # fmt: skip
     one, found, given, bound = bound_of(monkeypatch, False, True)
     assert one.svg == "svg" and given[1] == (given[0][0][1], True, "one")
     assert bound_of(monkeypatch, True, True, samples=0)[1:3] == (None, [])
@@ -482,7 +484,12 @@ def test_a_refuted_claim_is_a_finding(monkeypatch: pytest.MonkeyPatch, asked: li
     assert found.figures == {"epsilon at least": 1.234568, "event": "output", "counts": [9, 2], "runs a side": 500}
     assert "at most 1e-09 (test)" in found.evidence
     assert asked == [("black box", [(("counting", "one", "pair of 5.0", "e", 500), ("likelier", 1.0, 0.125))])]
-    assert bound_of(monkeypatch, True, False, bits=True)[0].findings[0].cause is BITS
+    bits: Any = {"bits": True, "event": "log2 of the lowest set bit of output 12 == -53"}
+    (found,) = bound_of(monkeypatch, True, False, **bits)[0].findings
+    assert (found.cause, found.where) == (BITS, "returned value")
+    for event in ("decimals of output 12 >= 7", "significant digits of output 12", "denominator of output 12 == 3"):
+        (found,) = bound_of(monkeypatch, True, False, **bits | {"event": event})[0].findings
+        assert (found.cause, found.where) == (ROUNDING, "output 12")
     for changed, tried in [({"event": ""}, 0), ({"kind": "notebook"}, 0), ({}, 1)]:
         asked.clear()
         bound_of(monkeypatch, True, False, **changed)  # type: ignore[arg-type]
@@ -533,13 +540,13 @@ def test_accepted_last_bits_do_not_end_the_black_box(asked: list[Any]) -> None:
     one = subject(noisy, **given)
     one.location = Location("p", 1, "", "")
     bound = stages.black_box(one, False)
-    assert [found.cause for found in one.findings] == [BITS] and one.bits is None
+    assert [found.cause for found in one.findings] == [BITS] and one.digits == []
     told = {row.what: row for row in stages.outside_rows(one, bound, [], 0)}
     assert told["composition"].verdict is LEFT and not told["composition"].decides
     again = subject(noisy, **given)
     again.location, again.known = one.location, {one.findings[0].id: "known"}
     bound = stages.black_box(again, False)
-    assert [found.cause for found in again.findings] == [BITS, EPSILON] and again.bits is not None
+    assert [found.cause for found in again.findings] == [BITS, EPSILON] and len(again.digits) == 1
     told = {row.what: row for row in stages.outside_rows(again, bound, [], 0)}
     assert told["composition"].verdict is FOUND and told["floating point"].verdict is FOUND
     honest = subject(lambda rows, seed: len(rows) + float(np.random.default_rng(seed).laplace(0, 1)), **given)
@@ -548,3 +555,35 @@ def test_accepted_last_bits_do_not_end_the_black_box(asked: list[Any]) -> None:
     assert bound is not None and not bound.refuted and [found.cause for found in honest.findings] == [BITS]
     told = {row.what: row for row in stages.outside_rows(honest, bound, [], 0)}
     assert told["composition"].verdict is LOOKED and told["floating point"].verdict is FOUND
+
+
+def test_accepted_last_bits_do_not_accept_how_data_round(asked: list[Any]) -> None:
+    """Decimals that follow the number of records are another finding, of each output; and theirs leaves others."""
+
+    def noisy(rows: Any, seed: int) -> list[float]:
+        generator = np.random.default_rng(seed)
+        rounded = [round(float(generator.normal()), 6 + len(rows) % 2) for _ in range(2)]
+        return [len(rows) + float(generator.laplace(0, 1)), *rounded]
+
+    known: dict[str, str] = {}
+    found = []
+    for _ in range(4):
+        one = subject(noisy, pairs=[pair(1.0)], samples=2_000, claim=replace(CLAIM, delta=0.0))
+        one.location, one.known = Location("p", 1, "", ""), known
+        bound = stages.black_box(one, False)
+        assert bound is not None
+        found = [(finding.cause, finding.where) for finding in one.findings]
+        told = {row.what: row for row in stages.outside_rows(one, bound, [], 0)}
+        assert told["floating point"].verdict is FOUND
+        assert told["composition"].verdict is (LEFT if bound.refuted else LOOKED)
+        if not bound.refuted:
+            break
+        known = known | {one.findings[-1].id: "known"}
+    parts = {(BITS, "returned value"), (ROUNDING, "output 1"), (ROUNDING, "output 2")}
+    assert {*found} <= parts and {*found} >= parts - {(BITS, "returned value")} and len({*known}) == len(found)
+    alone = subject(noisy, pairs=[pair(1.0)], samples=2_000, claim=replace(CLAIM, delta=0.0))
+    alone.location = Location("p", 1, "", "")
+    bits = alone.found("black box", BITS, "epsilon", "", pair(1.0), "", {}, Witness("", False, False)).id
+    alone.known = {bits: "known"}
+    stages.black_box(alone, False)
+    assert alone.findings[-1].cause is ROUNDING and alone.findings[-1].id not in alone.known

@@ -12,10 +12,11 @@ import numpy as np
 from refdp.audit import structural
 from refdp.audit.blackbox import Bound, bound_from, looks
 from refdp.audit.blackbox_rows import Looked, by_last_bits, coverage
+from refdp.audit.events_statistics import LOWEST_BITS, digits_of
 from refdp.audit.opened_replay import NothingOpened, audit_opened
 from refdp.audit.opened_report import OpenedReport
 from refdp.audit.outputs import row_of_error, whole_row
-from refdp.audit.package.causes import BITS, EPSILON, Cause, of_replay, of_structure
+from refdp.audit.package.causes import BITS, EPSILON, ROUNDING, Cause, of_replay, of_structure
 from refdp.audit.package.entries import Function, Neighbours
 from refdp.audit.package.findings import Finding, Witness
 from refdp.audit.package.opening import doors, has_other_randomness, rounding, value_arguments
@@ -54,7 +55,8 @@ WITNESS_SECONDS = 15.0
 class Subject:
     """An entry point under audit. pairs: those that are looked at, the most telling first, after `ranked`.
 
-    known: names of findings that are accepted. bits: the black box's bound by last bits, if it went on without them.
+    known: names of findings that are accepted. digits: bounds of the black box by last bits or digits that are
+    accepted, without which it went on.
     """
 
     scope: Scope
@@ -67,7 +69,7 @@ class Subject:
     svg: str = ""
     findings: list[Finding] = field(default_factory=list)
     known: Collection[str] = ()
-    bits: Bound | None = None
+    digits: list[Bound] = field(default_factory=list)
 
     def found(self, stage: str, cause: Cause, kind: str, where: str, pair: Neighbours, evidence: str,
               figures: dict[str, Any], shown: Witness, location: Location | None = None, *,
@@ -115,8 +117,8 @@ def _error(function: Function, side: Any, seed: int) -> Exception | None:
 
 def _apart(function: Function, pair: Neighbours, generator: np.random.Generator) -> float:
     """The largest distance of the distributions of one output, in [0, 1], on few runs: only a guide."""
-    sides = [[_row(function, side, int(generator.integers(2**31))) for _ in range(SCORED)] for side in pair.sides]
-    first, second = (np.nan_to_num(side, nan=1e300) for side in compared(*sides, count=SCORED))
+    here, there = ([_row(function, side, int(generator.integers(2**31))) for _ in range(SCORED)] for side in pair.sides)
+    first, second = (np.nan_to_num(side, nan=1e300) for side in compared(here, there, SCORED))
     gaps = []
     for a, b in zip(first.T, second.T, strict=True):
         pooled = np.concatenate([a, b])
@@ -321,7 +323,8 @@ def structure(subject: Subject) -> tuple[list[dict[str, Any]], int]:
 def black_box(subject: Subject, curve: bool) -> Bound | None:
     """A lower bound of epsilon on the most telling pairs; None where the file leaves it out.
 
-    Where a bound by last bits of floating-point noise is accepted, it goes on without them: `subject.bits` is that one.
+    Where a bound by last bits of floating-point noise is accepted, or by the digits of an output, it goes on without
+    these alone: `subject.digits` are such bounds.
     """
     entry, scope = subject.entry, subject.scope
     if not entry.samples:
@@ -330,16 +333,18 @@ def black_box(subject: Subject, curve: bool) -> Bound | None:
     pairs = subject.pairs[:CHOSEN]
     sources = [InProcess(subject.function, InputPair(*p.sides), scope.seed + 7 + n, 500) for n, p in enumerate(pairs)]
 
-    def bounded(low_bits: bool) -> Bound:
+    def bounded() -> Bound:
+        without = frozenset(digits_of(one.event) for one in subject.digits)
         return bound_from(sources, claim.delta, claimed=claim.epsilon, confidence=1 - ALARM, samples=entry.samples,
-                          low_bits=low_bits)  # fmt: skip
+                          low_bits=entry.low_bits, without=without)  # fmt: skip
 
-    bound = bounded(entry.low_bits)
-    if bound.refuted:
+    bound = bounded()
+    while bound.refuted:
         subject.findings.append(_refuted(subject, bound, pairs[bound.pair]))
-        if subject.known and by_last_bits(bound) and subject.findings[-1].id in subject.known:
-            subject.bits, bound = bound, bounded(False)
-            subject.findings += [_refuted(subject, bound, pairs[bound.pair])] if bound.refuted else []
+        if not (subject.known and by_last_bits(bound) and subject.findings[-1].id in subject.known):
+            break
+        subject.digits.append(bound)
+        bound = bounded()
     if curve:
         subject.svg = _curve(sources[bound.pair], bound, entry)
     return bound
@@ -353,7 +358,10 @@ def _refuted(subject: Subject, bound: Bound, pair: Neighbours) -> Finding:
     if entry.kind == "callable" and event:
         runs = subject.runs(max(bound.tested, 200))
         tried = [(counting(entry, pair, event, runs), likelier(claim.epsilon, claim.delta))]
-    cause = BITS if by_last_bits(bound) else EPSILON
+    cause, where = EPSILON, "returned value"
+    if by_last_bits(bound):
+        told = digits_of(bound.event)
+        cause, where = (BITS, where) if told == LOWEST_BITS else (ROUNDING, told)
     here, there = bound.counts
     figures = {"epsilon at least": round(bound.lower, 6), "event": bound.words, "counts": [here, there],
                "runs a side": bound.tested}  # fmt: skip
@@ -361,7 +369,7 @@ def _refuted(subject: Subject, bound: Bound, pair: Neighbours) -> Finding:
         "black box",
         cause,
         "epsilon",
-        "returned value",
+        where,
         pair,
         f"statistical: a bound above the true epsilon has chance at most {ALARM:g} ({bound.test})",
         figures,
@@ -391,9 +399,10 @@ def outside_rows(
     if bound is not None:
         few = calls > 0 and structural.calls_for(entry.claim.epsilon, ALARM)[1]
         looked = Looked(sizes, calls, entry.low_bits, min(CHOSEN, len(subject.pairs)), few=few)
-        rows, before = (list(coverage(one, found, looked)) if one is not None else [] for one in (bound, subject.bits))
-        last = [row for row in before if row.what == "floating point"]
-        return [*(row for row in rows if not last or row.what != last[0].what), *last]
+        rows = list(coverage(bound, found, looked))
+        last = [row for one in subject.digits for row in coverage(one, found, looked) if row.what == "floating point"]
+        kept = [row for row in rows if not last or row.what != last[0].what or row.verdict is Verdict.VIOLATION]
+        return [*kept, *last]
     rows = [Row("published object", Verdict.VIOLATION, f"{one['kind']}: {one['meaning']}") for one in found
             if one["violation"]]  # fmt: skip
     left = "no black box: the file gives it no runs"
