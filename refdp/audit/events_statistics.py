@@ -5,8 +5,9 @@ All that is learnt from data is learnt from the runs given to `learn`, which a t
 
 from __future__ import annotations
 
+import re
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, ClassVar, Protocol
@@ -183,9 +184,18 @@ MOST_DENOMINATOR = 2.0**20
 DIGITS = ("lowest set bit of output", "decimals of output", "significant digits of output", "denominator of output")
 
 
+LOWEST_BITS = "lowest set bits"
+"""Stands for the lowest set bits of all outputs; "output 3" for decimals, digits and denominator of that one."""
+
+
 def about_digits(event: str) -> bool:
     """Whether an event, in words, is about last bits or digits of floating-point numbers."""
     return any(words in event for words in DIGITS)
+
+
+def digits_of(event: str) -> str:
+    """What an event about digits, in words, can be left out by: `LOWEST_BITS`, or "output 3", which was rounded."""
+    return LOWEST_BITS if DIGITS[0] in event else re.findall(r"output \d+", event)[0]
 
 
 @dataclass(frozen=True)
@@ -315,10 +325,11 @@ class Score:
             return np.asarray(self.model.decision_function(_finite(rows)), dtype=np.float64)
 
 
-def learn(first: Floats, second: Floats, *, low_bits: bool = True) -> list[Statistic]:
+def learn(first: Floats, second: Floats, *, low_bits: bool = True, without: Collection[str] = ()) -> list[Statistic]:
     """Every statistic that is tried, learnt from these outputs (one row a run) of the two sides.
 
-    first, second: shape (runs, columns). low_bits: look at the lowest set bits of outputs too.
+    first, second: shape (runs, columns). low_bits: look at the lowest set bits and digits of outputs too. without: what
+    of these is left out, in words of `digits_of`.
     """
     chosen = _coordinates(first, second)
     counted = _counts_in(np.concatenate([first, second]))
@@ -331,8 +342,9 @@ def learn(first: Floats, second: Floats, *, low_bits: bool = True) -> list[Stati
     found: list[Statistic] = [*plain, *(Quotient(i, j) for i, j in pairs)]
     if low_bits:
         whole = _whole(together[:, chosen])
-        found += [digits for index, of in zip(chosen, whole) for digits in _digits(index)[: 1 if of else None]]
-        found += [Picked(digits) for index in _by_digits(first, second, chosen) for digits in _digits(index)]
+        found += [digits for index, of in zip(chosen, whole) for digits in _digits(index, without, whole=bool(of))]
+        others = _by_digits(first, second, chosen, without)
+        found += [Picked(digits) for index in others for digits in _digits(index, without)]
     residues = _residues(together, chosen)
     found += residues
     found += [ratio for statistic in [*plain, *residues, WholeRow()] for ratio in _ratios(statistic, first, second)]
@@ -379,11 +391,13 @@ def _whole(columns: Floats) -> NDArray[np.bool_]:
         return np.asarray(np.all((columns == np.rint(columns)) & (np.abs(columns) < SURE), axis=0))
 
 
-def _digits(index: int) -> tuple[Statistic, ...]:
-    return LowestBit(index), Decimals(index), Decimals(index, significant=True), Denominator(index)
+def _digits(index: int, without: Collection[str] = (), *, whole: bool = False) -> tuple[Statistic, ...]:
+    lowest = () if LOWEST_BITS in without else (LowestBit(index),)
+    rounded = (Decimals(index), Decimals(index, significant=True), Denominator(index))
+    return (*lowest, *(() if whole or f"output {index}" in without else rounded))
 
 
-def _by_digits(first: Floats, second: Floats, chosen: list[int]) -> list[int]:
+def _by_digits(first: Floats, second: Floats, chosen: list[int], without: Collection[str] = ()) -> list[int]:
     """Other columns whose last bits, decimals or denominators differ most between the sides, on the first runs."""
     columns = np.setdiff1d(np.arange(first.shape[1]), chosen)
     runs = min(max(DIGIT_CELLS // max(len(columns), 1), 100), DIGIT_RUNS, len(first))
@@ -392,7 +406,7 @@ def _by_digits(first: Floats, second: Floats, chosen: list[int]) -> list[int]:
     apart = np.zeros(len(columns))
     for part in np.array_split(np.arange(len(columns)), 1 + columns.size * len(rows) // DIGIT_CELLS):
         cells = rows[:, columns[part]].reshape(-1, 1)
-        for statistic in _digits(0):
+        for statistic in _digits(0, {LOWEST_BITS} & {*without}):
             sides = np.split(statistic(cells).reshape(len(rows), -1), 2)
             apart[part] = np.maximum(apart[part], [_surprise(*one) for one in zip(*(side.T for side in sides))])
     return sorted(columns[np.argsort(-apart, kind="stable")[:COORDINATES]].tolist())

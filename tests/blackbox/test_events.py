@@ -206,6 +206,39 @@ def test_statistics_that_are_tried() -> None:
     ]
 
 
+def test_digits_are_left_out_by_kind_and_output() -> None:
+    """Lowest set bits of all outputs at once; decimals, digits and denominators of one by one."""
+    first, second = np.random.default_rng(0).standard_normal((2, 12, 30))
+    whole = [one.words for one in events_statistics.learn(first, second)]
+    bits = events_statistics.LOWEST_BITS
+    assert {events_statistics.digits_of(one) for one in whole if events_statistics.about_digits(one)} == {
+        bits, *(f"output {place}" for place in range(30))}  # fmt: skip
+    left = [one.words for one in events_statistics.learn(first, second, without={bits, "output 1"})]
+    gone = {"decimals of output 1", "significant digits of output 1", "denominator of output 1"}
+    assert left == [one for one in whole if "lowest set bit" not in one and one not in gone]
+
+
+def test_columns_are_chosen_by_the_digits_that_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = np.random.default_rng(0).standard_normal((2, 200, 4))
+    second[:, 1] = second[:, 1].astype(np.float32)
+    first[:, 2], second[:, 2] = first[:, 2].round(3), second[:, 2].round(3)
+    second[::3, 2] = first[::3, 2] + 0.0001
+    monkeypatch.setattr(events_statistics, "COORDINATES", 1)
+    assert events_statistics._by_digits(first, second, [0]) == [1]
+    assert events_statistics._by_digits(first, second, [0], {events_statistics.LOWEST_BITS, "output 2"}) == [2]
+    monkeypatch.setattr(events_statistics, "_coordinates", lambda first, second: [0])
+    found = [one.words for one in events_statistics.learn(first, second, without={events_statistics.LOWEST_BITS})]
+    assert "decimals of output 2" in found and "decimals of output 1" not in found
+
+
+def test_what_is_left_out_is_not_chosen() -> None:
+    first, second = np.random.default_rng(0).standard_normal((2, 400, 1))
+    first, second = first.round(3), second.round(4)
+    for without, told in ((), True), ({"output 0"}, False), ({"output 1"}, True):
+        best = events_choice.choose(first, second, 400, 0.0, 0.1, without=without)[0].event.words
+        assert (events_statistics.about_digits(best) and events_statistics.digits_of(best) == "output 0") is told
+
+
 def test_classifiers_learn_which_side_a_row_is_of() -> None:
     generator = np.random.default_rng(0)
     first, second = generator.standard_normal((2, 1000, 2)) + np.array([[[2.0, 0.0]], [[0.0, 0.0]]])
