@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
@@ -62,7 +63,9 @@ def _is_beyond_floats(value: Any) -> bool:
 
 
 def of_numpy(value: Any) -> Any:
-    """A real number of numpy as the one of Python, which checks take; anything else as it is, bools and arrays too."""
+    """A real number of numpy, or as `plain` has it, as the one of Python, which checks take; anything else as it is,
+    bools and arrays too."""
+    value = plain(value)
     if type(value).__module__ != "numpy":  # which is not imported for this
         return value
     if isinstance(value, numbers.Integral):
@@ -70,13 +73,30 @@ def of_numpy(value: Any) -> Any:
     return float(value) if isinstance(value, numbers.Real) else value
 
 
+def plain(value: Any) -> Any:
+    """A number or text of a class derived from Python's as the one of Python that it is made of, without any of that
+    class's own text; anything else as it is, and a Relation."""
+    kind = type(value)
+    if kind in _OWN:
+        return value
+    return next((made(value) for base, made in _PLAIN.items() if issubclass(kind, base)), value)
+
+
+_PLAIN: Mapping[type, Callable[[Any], Any]] = {float: float.__pos__, int: int.__pos__, str: str.__str__}
+_OWN = (*_PLAIN, bool, Relation)
+
+
 def check_choices(params: Any) -> None:
     """Every field of a dataclass whose type is a Literal or a Relation holds one of the allowed values.
 
+    Numbers and texts become Python's own (`plain`): one that computes in its own way would equal another in a cache.
     Errors: InvalidParameter for the first field that does not.
     """
     for name, hint in _hints(type(params)).items():  # type: ignore[arg-type]
-        value = getattr(params, name)
+        given = getattr(params, name)
+        value = plain(given)
+        if value is not given:
+            object.__setattr__(params, name, value)
         if get_origin(hint) is Literal and value not in get_args(hint):
             raise InvalidParameter(f"{name} = {value!r}: one of {', '.join(map(repr, get_args(hint)))} is allowed")
         if hint is Relation and not isinstance(value, Relation):

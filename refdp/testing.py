@@ -14,7 +14,8 @@ import numpy as np
 
 from refdp.audit.blackbox import Bound, epsilon_lower_bound
 from refdp.audit.blackbox_rows import short
-from refdp.audit.runs import RAISED, as_pair
+from refdp.audit.runs import RAISED, as_pair, as_pairs
+from refdp.audit.same_records import is_reordered
 from refdp.audit.structural_state import OPAQUE, attributes
 from refdp.checks import check_number
 from refdp.errors import InvalidParameter
@@ -41,7 +42,8 @@ def assert_dp(
     with a fixed seed it always or never does. Passing proves nothing.
     Cost: at most `samples` runs on each side of each pair.
     Errors: AssertionError with the event and its counts; InvalidParameter where passing would say nothing: too few
-    samples to show any violation of epsilon, one output in all runs, or outputs that were not looked into.
+    samples to show any violation of epsilon, one output in all runs, outputs that were not looked into, and pairs of
+    the same records, in another order too.
     """
     check_number("false_alarm", false_alarm, least=2.0**-52, below=1)
     bound = epsilon_lower_bound(
@@ -65,6 +67,8 @@ def assert_dp(
         raise InvalidParameter(f"samples = {samples}: {short(bound)}")
     if bound.still:
         raise InvalidParameter("not examined: all runs gave one output, on both sides: nothing was compared")
+    if all(is_reordered(one.first, one.second) for one in as_pairs(pair)):
+        raise InvalidParameter("not examined: the same records in another order on both sides: no record differs")
     if bound.unread:
         raise InvalidParameter(f"not examined: {'; '.join(bound.unread)}: not looked at")
     return bound

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -130,13 +130,14 @@ class Side:
     error: float
     claimed: float | None
     low_bits: bool
+    without: Collection[str] = ()
     blocks: list[betting.Block] = field(default_factory=list)
 
     def look(self, look: Look, total: int) -> Found:
         """Choose events on earlier runs, test them on later ones by both tests."""
         first, second = self.runs.upto(look.samples)
         earlier, tested = (first[: look.chosen], second[: look.chosen]), (first[look.chosen :], second[look.chosen :])
-        choices = choose(*earlier, len(tested[0]), self.delta, look.error, low_bits=self.low_bits)
+        choices = choose(*earlier, len(tested[0]), self.delta, look.error, low_bits=self.low_bits, without=self.without)
         stake = self._stake(choices, *earlier, total - look.chosen)
         bet_on = [choice.sides(*tested) for choice in choices[: stake.ways]]
         table = betting.tally([likelier for likelier, _ in bet_on], [other for _, other in bet_on])
@@ -196,7 +197,7 @@ def epsilon_lower_bound(
     events and their directions, is chosen on runs that it is not tested on. Nothing else is assumed; no bound is no
     proof.
     Errors: InvalidParameter for a confidence outside (0, 1), delta outside [0, 1), fewer than 100 samples, outputs that
-    are not numbers.
+    are not numbers, and the same data set twice.
     """
     pairs = as_pairs(pair)
     check_count("seed", seed, least=0, most=2**63)
@@ -220,17 +221,19 @@ def bound_from(
     confidence: float,
     samples: int,
     low_bits: bool = True,
+    without: Collection[str] = (),
     progress: Progress = ignored,
 ) -> Bound:
     """`epsilon_lower_bound` for runs that come from elsewhere, one source a pair.
 
+    without: last bits and digits that are left out, in words of `refdp.audit.events_statistics.digits_of`.
     Errors: InvalidParameter for no pair.
     """
     _check(delta, claimed, confidence, samples)
     if not sources:
         raise InvalidParameter("pair = []: at least one pair of neighbours is needed")
     start, error = time.perf_counter(), (1 - confidence) / 2 / len(sources)
-    sides = [Side(runs, number, delta, error, claimed, low_bits) for number, runs in enumerate(sources)]
+    sides = [Side(runs, number, delta, error, claimed, low_bits, without) for number, runs in enumerate(sources)]
     best: Found | None = None
     for look in looks(samples, error):
         for side in sides:

@@ -9,7 +9,7 @@ from typing import Any
 
 from refdp.audit.binomial import Counts, clopper_pearson
 from refdp.audit.blackbox import Bound
-from refdp.audit.events_statistics import COORDINATES, about_digits
+from refdp.audit.events_statistics import COORDINATES, LOWEST_BITS, about_digits, digits_of
 from refdp.audit.verdicts import Row, Verdict, completed
 
 FOUND, LOOKED, LEFT = Verdict.VIOLATION, Verdict.NOT_FOUND, Verdict.NOT_EXAMINED
@@ -27,6 +27,11 @@ SEARCHED = (
     "vary, its last bits and digits, whole outputs, scores of classifiers"
 )
 """Which events a statement of power is about."""
+KEPT = (
+    "runs follow each other in a process and were not compared by which came before; the bound takes them to be "
+    "independent, which those are not that publish what others left"
+)
+"""Why nothing is said of what a function keeps from one run to the next."""
 
 
 @dataclass(frozen=True)
@@ -66,9 +71,10 @@ def _rows(bound: Bound, findings: Sequence[Mapping[str, Any]], looked: Looked) -
             what = SUBJECT.get(kind, "published object")
             yield Row(what, FOUND, f"{kind}: {finding['meaning']}")
     if by_last_bits(bound):
-        yield Row("floating point", FOUND, f"epsilon is at least {bound.lower:.4g} by last bits")
-        yield Row("composition", LEFT, "the audit ended with last bits: nothing is known of ideal noise",
-                  decides=False)  # fmt: skip
+        last = digits_of(bound.event) == LOWEST_BITS
+        by, of = ("last bits", "ideal noise") if last else (f"digits ({bound.event})", "what is besides")
+        yield Row("floating point", FOUND, f"epsilon is at least {bound.lower:.4g} by {by}")
+        yield Row("composition", LEFT, f"the audit ended with {by}: nothing is known of {of}", decides=False)
     elif bound.refuted:
         yield Row("composition", FOUND, f"epsilon is at least {bound.lower:.4g}, confidence {bound.confidence:.9g}")
     elif bound.still:
@@ -94,13 +100,13 @@ def _rows(bound: Bound, findings: Sequence[Mapping[str, Any]], looked: Looked) -
     else:
         yield Row("floating point", LEFT, "last bits were left out on request: noise is taken as ideal", decides=False)
     checks = f"structural checks in {looked.calls} runs a side"
-    for what in ("sampler", "state between calls"):
-        if looked.few:
-            yield Row(what, LEFT, f"{checks}: too few to show a violation of the claim", decides=False)
-        elif looked.calls:
-            yield Row(what, LOOKED, checks, decides=False)
-        else:
-            yield Row(what, LEFT, "structural checks were left out", decides=False)
+    if looked.few:
+        yield Row("sampler", LEFT, f"{checks}: too few to show a violation of the claim", decides=False)
+    elif looked.calls:
+        yield Row("sampler", LOOKED, checks, decides=False)
+    else:
+        yield Row("sampler", LEFT, "structural checks were left out", decides=False)
+    yield Row("state between calls", LEFT, KEPT, decides=False)
     for what in ("releases", "scopes", "secret randomness", "noise law and scale", "control flow"):
         yield Row(what, LEFT, "a black box shows its outputs alone: a claim about them does not depend on it",
                   decides=False)  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -88,19 +88,21 @@ def choose(
     error: float,
     *,
     low_bits: bool = True,
+    without: Collection[str] = (),
     further: Sequence[Statistic] = (),
 ) -> tuple[Choice, Choice]:
     """The event that promises the best bound from `tested` runs a side at this error; the best of the other direction.
 
     first, second: outputs of equally many runs, one row a run. What is learnt is learnt on their first half and
-    compared on the second, so that a classifier that learnt by heart does not win. further: statistics to try besides,
+    compared on the second, so that a classifier that learnt by heart does not win. low_bits, without: as of
+    `refdp.audit.events_statistics.learn`. further: statistics to try besides,
     learnt on no run of the second half.
 
     Shapes (runs, columns).
     """
     half = len(first) // 2
     candidates: list[Promised] = []
-    for statistic in [*learn(first[:half], second[:half], low_bits=low_bits), *further]:
+    for statistic in [*learn(first[:half], second[:half], low_bits=low_bits, without=without), *further]:
         start = half if statistic.learnt else 0
         candidates += _promised(statistic, first[start:], second[start:], tested, delta, error)
     best = max(candidates, key=_promise_of)[1]

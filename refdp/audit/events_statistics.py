@@ -5,8 +5,9 @@ All that is learnt from data is learnt from the runs given to `learn`, which a t
 
 from __future__ import annotations
 
+import re
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, ClassVar, Protocol
@@ -26,6 +27,9 @@ DIGIT_CELLS = 400_000
 """Numbers whose digits are looked at for that: fewer runs where there are more coordinates, 100 a side at least."""
 PAIRED = 6
 """Differences and quotients of two coordinates are looked at up to this many coordinates that vary."""
+MODULI = (1_000, 1_024)
+RESIDUES = 6
+"""Residues are looked at of so many coordinates: whole numbers that lie farther apart than these moduli."""
 BINS = 48
 """Bins of a histogram, of equal mass."""
 LEARNT = 5_000
@@ -180,9 +184,18 @@ MOST_DENOMINATOR = 2.0**20
 DIGITS = ("lowest set bit of output", "decimals of output", "significant digits of output", "denominator of output")
 
 
+LOWEST_BITS = "lowest set bits"
+"""Stands for the lowest set bits of all outputs; "output 3" for decimals, digits and denominator of that one."""
+
+
 def about_digits(event: str) -> bool:
     """Whether an event, in words, is about last bits or digits of floating-point numbers."""
     return any(words in event for words in DIGITS)
+
+
+def digits_of(event: str) -> str:
+    """What an event about digits, in words, can be left out by: `LOWEST_BITS`, or "output 3", which was rounded."""
+    return LOWEST_BITS if DIGITS[0] in event else re.findall(r"output \d+", event)[0]
 
 
 @dataclass(frozen=True)
@@ -208,6 +221,26 @@ class LowestBit:
         whole = np.abs(np.ldexp(mantissa, 53)).astype(np.int64)
         lowest = np.log2((whole & -whole).astype(np.float64))
         return np.where(usual, lowest + exponent - 53, 2000.0)
+
+
+@dataclass(frozen=True)
+class Residue:
+    """The last three decimal digits of a whole number, or its last ten bits; infinity of other numbers."""
+
+    learnt: ClassVar[bool] = False
+    index: int
+    modulus: int
+
+    @property
+    def words(self) -> str:
+        """Which output."""
+        return f"output {self.index} modulo {self.modulus}"
+
+    def __call__(self, rows: Floats) -> Floats:
+        """The residue, not negative."""
+        column = rows[:, self.index]
+        whole = np.isfinite(column) & (column == np.rint(column))
+        return np.where(whole, np.mod(np.where(whole, column, 0.0), self.modulus), np.inf)
 
 
 @dataclass(frozen=True)
@@ -292,10 +325,11 @@ class Score:
             return np.asarray(self.model.decision_function(_finite(rows)), dtype=np.float64)
 
 
-def learn(first: Floats, second: Floats, *, low_bits: bool = True) -> list[Statistic]:
+def learn(first: Floats, second: Floats, *, low_bits: bool = True, without: Collection[str] = ()) -> list[Statistic]:
     """Every statistic that is tried, learnt from these outputs (one row a run) of the two sides.
 
-    first, second: shape (runs, columns). low_bits: look at the lowest set bits of outputs too.
+    first, second: shape (runs, columns). low_bits: look at the lowest set bits and digits of outputs too. without: what
+    of these is left out, in words of `digits_of`.
     """
     chosen = _coordinates(first, second)
     counted = _counts_in(np.concatenate([first, second]))
@@ -307,9 +341,13 @@ def learn(first: Floats, second: Floats, *, low_bits: bool = True) -> list[Stati
     plain += [Difference(i, j) for i, j in pairs]
     found: list[Statistic] = [*plain, *(Quotient(i, j) for i, j in pairs)]
     if low_bits:
-        found += [digits for index in chosen for digits in _digits(index)]
-        found += [Picked(digits) for index in _by_digits(first, second, chosen) for digits in _digits(index)]
-    found += [ratio for statistic in [*plain, WholeRow()] for ratio in _ratios(statistic, first, second)]
+        whole = _whole(together[:, chosen])
+        found += [digits for index, of in zip(chosen, whole) for digits in _digits(index, without, whole=bool(of))]
+        others = _by_digits(first, second, chosen, without)
+        found += [Picked(digits) for index in others for digits in _digits(index, without)]
+    residues = _residues(together, chosen)
+    found += residues
+    found += [ratio for statistic in [*plain, *residues, WholeRow()] for ratio in _ratios(statistic, first, second)]
     if first.shape[1] > 1:
         found += _classifiers(first[:LEARNT], second[:LEARNT])
     return found
@@ -339,11 +377,27 @@ def _coordinates(first: Floats, second: Floats) -> list[int]:
     return sorted(np.argsort(-gap / spread)[:COORDINATES].tolist())
 
 
-def _digits(index: int) -> tuple[Statistic, ...]:
-    return LowestBit(index), Decimals(index), Decimals(index, significant=True), Denominator(index)
+def _residues(rows: Floats, chosen: list[int]) -> list[Statistic]:
+    """Of the first of the chosen columns that are wide and whole, whose lowest digits their order does not show."""
+    columns = rows[:, chosen]
+    whole = _whole(columns)
+    wide = whole & (np.ptp(np.where(whole, columns, 0.0), axis=0) > max(MODULI))
+    return [Residue(chosen[place], modulus) for place in np.flatnonzero(wide)[:RESIDUES] for modulus in MODULI]
 
 
-def _by_digits(first: Floats, second: Floats, chosen: list[int]) -> list[int]:
+def _whole(columns: Floats) -> NDArray[np.bool_]:
+    """Which columns are whole numbers, of which digits after the point say nothing, and how many say how large."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.all((columns == np.rint(columns)) & (np.abs(columns) < SURE), axis=0))
+
+
+def _digits(index: int, without: Collection[str] = (), *, whole: bool = False) -> tuple[Statistic, ...]:
+    lowest = () if LOWEST_BITS in without else (LowestBit(index),)
+    rounded = (Decimals(index), Decimals(index, significant=True), Denominator(index))
+    return (*lowest, *(() if whole or f"output {index}" in without else rounded))
+
+
+def _by_digits(first: Floats, second: Floats, chosen: list[int], without: Collection[str] = ()) -> list[int]:
     """Other columns whose last bits, decimals or denominators differ most between the sides, on the first runs."""
     columns = np.setdiff1d(np.arange(first.shape[1]), chosen)
     runs = min(max(DIGIT_CELLS // max(len(columns), 1), 100), DIGIT_RUNS, len(first))
@@ -352,7 +406,7 @@ def _by_digits(first: Floats, second: Floats, chosen: list[int]) -> list[int]:
     apart = np.zeros(len(columns))
     for part in np.array_split(np.arange(len(columns)), 1 + columns.size * len(rows) // DIGIT_CELLS):
         cells = rows[:, columns[part]].reshape(-1, 1)
-        for statistic in _digits(0):
+        for statistic in _digits(0, {LOWEST_BITS} & {*without}):
             sides = np.split(statistic(cells).reshape(len(rows), -1), 2)
             apart[part] = np.maximum(apart[part], [_surprise(*one) for one in zip(*(side.T for side in sides))])
     return sorted(columns[np.argsort(-apart, kind="stable")[:COORDINATES]].tolist())

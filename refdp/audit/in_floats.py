@@ -20,11 +20,16 @@ from refdp.audit.padding import odd_truths, without_padding
 Floats = NDArray[np.float64]
 
 _POWER = r"(?:[eE][-+]?\d+)?"
+_DIGITS = r"(?:\d{1,3}(?:_\d{3})+(?!_?\d)|\d+)"
 NUMBER = re.compile(
-    r"(?<![\w.])[-+]?"
-    rf"(?:\d*\.\d+{_POWER}(?!\d)|\d+\.{_POWER}(?!\w)|\d+{_POWER}(?=[^\W\d]*(?!\w)))"
+    rf"(?<![\d.])[-+]?(?:{_DIGITS}\.\d+{_POWER}(?!\d)|\d+[eE][-+]\d+(?![^\W_]))"
+    rf"|(?<![\w.])[-+]?(?:\.\d+{_POWER}(?!\d)|\d+\.{_POWER}(?!\w)|{_DIGITS}{_POWER}(?=[^\W\d]*(?!\w)))"
 )
-"""A number that begins a word of a text: with decimals whatever follows, else up to the word's end, or with a unit."""
+"""A number in a text, with underscores between thousands too.
+
+With decimals wherever it stands, or a signed exponent up to the word's end; else one that begins a word, up to the
+word's end, or with a unit.
+"""
 WHOLE = 2**53
 """Whole numbers up to here are floats."""
 LONGEST = 400
@@ -46,7 +51,8 @@ def in_floats(leaf: float | str) -> Iterator[float]:
         yield from _of_whole(leaf)
     else:
         yield float(leaf)
-        yield from digits_left(np.array([leaf]), np.array([leaf], dtype=np.float64))
+        if type(leaf) not in (int, float, bool) or leaf != leaf:
+            yield from digits_left(np.array([leaf]), np.array([leaf], dtype=np.float64))
 
 
 def _of_whole(number: int) -> Iterator[float]:
@@ -65,6 +71,7 @@ def _of_whole(number: int) -> Iterator[float]:
 
 def of_text(number: str) -> Iterator[float]:
     """A number in a text, what a float does not hold of it, and from which alphabet its digits are if not from ours."""
+    number = number.replace("_", "")
     foreign = [] if number.isascii() else [ord(one) - int(one) for one in number if one.isdecimal()]
     yield from _of_ascii("".join(str(int(one)) if one.isdecimal() else one for one in number))
     yield from map(float, foreign)

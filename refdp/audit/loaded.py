@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import platform
+import re
 import sys
 import sysconfig
 from collections.abc import Mapping
@@ -182,6 +183,15 @@ def beside(top: str) -> tuple[str, ...]:
     """What else the distribution of a top-level package installs; nothing where several install parts of either."""
     home = homes(top)
     return tuple(name for name in _distributions() if name != top and homes(name) == home) if len(home) == 1 else ()
+
+
+def requires(top: str, name: str) -> bool:
+    """Whether a distribution that a top-level package comes from says that it needs another one, be it as an extra."""
+    needed: list[str] = []
+    for home in homes(top):
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            needed += metadata.requires(home) or ()
+    return any(re.match(rf"{re.escape(name)}(?![\w.-])", one.strip(), re.IGNORECASE) is not None for one in needed)
 
 
 @cache

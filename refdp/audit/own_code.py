@@ -10,6 +10,8 @@ from __future__ import annotations
 import contextlib
 import dis
 import functools
+import os
+import re
 import sys
 import types
 from collections import deque
@@ -21,7 +23,7 @@ from typing import Any
 from refdp.audit.by_name import HEAP_TYPE, has_its_name
 from refdp.audit.inside import PLAIN_KINDS, kept_by_name, slots_of
 from refdp.audit.kept import kept_beside
-from refdp.audit.loaded import NOWHERE, beside, homes, is_installed, of_python, where
+from refdp.audit.loaded import NOWHERE, beside, homes, is_installed, of_python, requires, where
 
 _WRAPPERS = (property, classmethod, staticmethod, functools.cached_property, functools.partialmethod,
              functools.singledispatchmethod)  # fmt: skip
@@ -46,7 +48,7 @@ def packages_of(train: Any) -> frozenset[str]:
     """Installed packages that are no libraries of the trainer's, but its own, each with all of its distribution.
 
     They are those of what is called first, where what a decorator made is of the package of what it decorates, and
-    those that the code leads to and that import refdp.
+    those that the code leads to and that import refdp, within a function too.
     """
     return _found(train)[1]
 
@@ -87,19 +89,47 @@ class _Own:
         return self.is_library(_text(getattr(one, "__module__", ""))) and has_its_name(one)
 
     def takes_refdp(self, name: str) -> bool:
-        """Whether a loaded module of the same package has a module, class or function of refdp."""
+        """Whether the same installed package takes refdp: a loaded module of it has something of refdp's, or a text of
+        it, loaded or not, has refdp's name, as imports within functions do, or it says that it requires refdp.
+        """
         package = _package(name)
         if package not in self._asked:
+            file = where(package) or NOWHERE
             loaded = [sys.modules[one] for one in tuple(sys.modules) if f"{one}.".startswith(f"{package}.")]
-            self._asked[package] = any(_is_of_refdp(one) for module in loaded if isinstance(module, types.ModuleType)
-                                       for one in tuple(vars(module).values()))  # fmt: skip
+            modules = [one for one in loaded if isinstance(one, types.ModuleType)]
+            self._asked[package] = (
+                any(_is_of_refdp(one) for module in modules for one in tuple(vars(module).values()))
+                or (is_installed(file) and (requires(package, "refdp") or _say_refdp(file)))
+                or any(map(_says_refdp, (one for one in map(_file_of, modules) if is_installed(Path(one)))))
+            )  # fmt: skip
         return self._asked[package]
 
 
 def _is_of_refdp(one: Any) -> bool:
+    """Whether it is a module, class, function or instance of refdp's."""
     if isinstance(one, types.ModuleType):
         return _text(vars(one).get("__name__")).split(".")[0] == "refdp"
-    return _space(one).split(".")[0] == "refdp"
+    return any(_space(part).split(".")[0] == "refdp" for part in (one, type(one)))
+
+
+def _file_of(module: types.ModuleType) -> str:
+    return _text(vars(module).get("__file__"))
+
+
+def _say_refdp(file: Path) -> bool:
+    """Whether any text of the package whose module this is has refdp's name."""
+    if _says_refdp(str(file)) or file.stem != "__init__":
+        return _says_refdp(str(file))
+    texts = (f"{folder}/{name}" for folder, _, names in os.walk(file.parent) for name in names if name.endswith(".py"))
+    return any(map(_says_refdp, texts))
+
+
+@functools.cache
+def _says_refdp(file: str) -> bool:
+    with contextlib.suppress(OSError):
+        text = Path(file).read_bytes() if file.endswith((".py", ".pyc")) else b""
+        return b"refdp" in text and re.search(rb"\brefdp\b", text) is not None
+    return False
 
 
 def _whole(names: Iterable[str]) -> frozenset[str]:
@@ -143,7 +173,8 @@ def _named(reached: Iterable[Any], parts: _Own) -> Iterator[str]:
             continue
         names, imports = _names_in(one.__code__)
         imported = dict.fromkeys(name for given in imports for name in _absolute(given, one.__globals__))
-        yield from (name for name in imported if name not in sys.modules and where(name) is not None)
+        later = [name for name in imported if name not in sys.modules and where(name) is not None]
+        yield from (name for name in later if not parts.is_library(name))
         spaces: list[Mapping[str, Any]] = [one.__globals__]
         waiting: list[Any] = [sys.modules[name] for name in imported if name in sys.modules]
         looked: set[int] = set()

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from refdp.audit.blackbox import Bound
 from refdp.audit.blackbox_rows import by_last_bits, short
+from refdp.audit.events_statistics import LOWEST_BITS, digits_of
 from refdp.audit.page import Figure, Page, Shown, curve_figure, drawn, loss_figure
 from refdp.audit.page_sources import function_line
 from refdp.audit.tradeoff import Curve, curve_from
@@ -108,7 +109,7 @@ def about_bits(bound: Bound) -> list[str]:
     """What a refutation by last bits alone does not say."""
     if not by_last_bits(bound):
         return []
-    if "lowest set bit" not in bound.event:
+    if digits_of(bound.event) != LOWEST_BITS:
         return [
             "the event is about how finely a number was rounded, which data decide: round to one public grid; with "
             "--no-low-bits digits are not looked at"

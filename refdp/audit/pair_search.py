@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from refdp.audit.blackbox import epsilon_lower_bound
-from refdp.audit.outputs import BESIDE
-from refdp.audit.runs import InputPair, chunk
+from refdp.audit.outputs import BESIDE, is_error
+from refdp.audit.runs import InputPair, chunk, stacked
 from refdp.data.records import Categorical
 from refdp.errors import InvalidParameter
 from refdp.io.domains import given_domains
@@ -162,18 +162,44 @@ def _has_epsilon(function: Callable[..., Any]) -> bool:
 
 
 def _apart(function: Callable[..., Any], pair: InputPair, seed: int) -> float:
-    """The greatest distance of medians over columns of the output, in mean distances from the median."""
+    """The greatest distance of medians over columns of the output, in mean distances from the median.
+
+    How many numbers an output has is a column, and the columns are counted from its end too, where lengths vary; an
+    error has none. Infinity where few lengths tell the sides apart for sure.
+    """
     try:
         first, second = chunk(function, pair, seed, 0, RUNS)
     except InvalidParameter:
         return 0.0
-    if first[0].ndim == 1:
-        first, second = ([row[:-BESIDE] for row in side] for side in (first, second))
-    width = max(len(row) for row in (*first, *second))
-    if any(len(row) != width for row in (*first, *second)):
-        return np.inf  # the outputs' lengths differ: nothing tells data sets apart as well
-    a, b = (np.nan_to_num(np.stack(side)) for side in (first, second))
-    middle, other = np.median(a, axis=0), np.median(b, axis=0)
-    spread = (np.abs(a - middle).mean(axis=0) + np.abs(b - other).mean(axis=0)) / 2
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return float(np.nan_to_num(np.abs(middle - other) / spread, nan=0.0).max())
+    if first[0].ndim == 2:
+        sides = [list(np.nan_to_num(np.concatenate(side))) for side in (first, second)]
+    else:
+        sides = [[np.nan_to_num(row[: 0 if is_error(row) else -BESIDE]) for row in side] for side in (first, second)]
+    lengths = [{len(row) for row in side} for side in sides]
+    widest = max(map(max, lengths))
+    if lengths[0].isdisjoint(lengths[1]) and max(map(len, lengths)) <= RUNS // 4:
+        return np.inf
+    if lengths[0] == lengths[1] == {widest}:
+        return _distance(*map(np.stack, sides))
+    turned = [[row[::-1] for row in side] for side in sides]
+    return max(_distance(*(stacked(side, widest) for side in way)) for way in (sides, turned))
+
+
+def _distance(first: Floats, second: Floats) -> float:
+    """Of columns that a quarter of the runs has on both sides; not-a-number stands for none. Shapes (runs, columns)."""
+    held = [np.count_nonzero(~np.isnan(side), axis=0) for side in (first, second)]
+    enough = np.minimum(*held) >= np.ceil(len(first) / 4)
+    (middle, spread), (other, spread_of_other) = (_middle(side[:, enough]) for side in (first, second))
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        gaps = np.abs(middle - other) / ((spread + spread_of_other) / 2)
+    return float(np.nan_to_num(gaps, nan=0.0).max(initial=0.0))
+
+
+def _middle(side: Floats) -> tuple[Floats, Floats]:
+    """Medians of columns, and mean distances from them. Shapes (runs, columns) and (columns,)."""
+    held = np.count_nonzero(~np.isnan(side), axis=0)
+    ordered = np.sort(side, axis=0)
+    ends = [np.take_along_axis(ordered, place[np.newaxis], axis=0)[0] for place in ((held - 1) // 2, held // 2)]
+    with np.errstate(over="ignore"):
+        middle = (ends[0] + ends[1]) / 2
+        return middle, np.nansum(np.abs(ordered - middle), axis=0) / held

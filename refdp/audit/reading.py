@@ -59,7 +59,7 @@ class Reading:
         self.spelled += (
             [text]
             if self.whole
-            else [f"{NUMBER.sub('0', path)} {one}" for one in NUMBER.findall(text) if not _as_usual(one)]
+            else [f"{NUMBER.sub('0', path)} {odd}" for one in NUMBER.findall(text) if (odd := _oddly(one))]
         )
 
 
@@ -92,6 +92,12 @@ def kind_of(thing: Any) -> str:
 def named(thing: Any) -> str:
     """The name under which a module has something, or would have it."""
     return f"{getattr(thing, '__module__', '')}.{getattr(thing, '__qualname__', getattr(thing, '__name__', ''))}"
+
+
+def _oddly(number: str) -> str:
+    """How a number in a text is written, "" as usual; digits do not count where all but underscores is as usual."""
+    plain = number.replace("_", "")
+    return number if not _as_usual(plain) else "_" * ("_" in number)
 
 
 def _as_usual(number: str) -> bool:

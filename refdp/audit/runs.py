@@ -24,6 +24,7 @@ from refdp.audit.outputs import (
     with_score,
     without_numbers,
 )
+from refdp.audit.same_records import is_same
 from refdp.errors import InvalidParameter
 
 Floats = NDArray[np.float64]
@@ -103,12 +104,20 @@ def as_pair(pair: Any) -> InputPair:
 
 
 def as_pairs(pair: Any) -> list[InputPair]:
-    """One pair, or a list of them. Errors: InvalidParameter for a list that could be a pair of data sets."""
+    """One pair, or a list of them.
+
+    Errors: InvalidParameter for a list that could be a pair of data sets, and for the same data set twice.
+    """
     if not isinstance(pair, list):
-        return [as_pair(pair)]
-    if any(isinstance(one, list | np.ndarray) for one in pair):
+        found = [as_pair(pair)]
+    elif any(isinstance(one, list | np.ndarray) for one in pair):
         raise InvalidParameter("pair is a list of lists: one pair is a tuple (first, second), several a list of tuples")
-    return [as_pair(one) for one in pair]
+    else:
+        found = [as_pair(one) for one in pair]
+    for number, one in enumerate(found):
+        if is_same(one.first, one.second):
+            raise InvalidParameter(f"pair {number}: both are the same data set; one record has to differ")
+    return found
 
 
 def rows_of(outputs: ArrayLike) -> Floats:

@@ -15,6 +15,7 @@ from array import array
 from collections import OrderedDict, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -84,6 +85,26 @@ def number_parts(number: Number) -> Iterator[tuple[str, Any]]:
             yield ".digits", str((number.as_tuple().sign, number.as_tuple().digits))
     else:
         yield from ((".ticks", int(number.astype(np.int64))), (".unit", str(number.dtype)))
+
+
+TIMES = (date, time, timedelta)
+_OF_TIMES: tuple[tuple[type, tuple[str, ...]], ...] = (
+    (timedelta, ("days", "seconds", "microseconds")),
+    (date, ("year", "month", "day")),
+    (datetime, ("hour", "minute", "second", "microsecond", "fold", "tzinfo")),
+    (time, ("hour", "minute", "second", "microsecond", "fold", "tzinfo")),
+)
+_TICKS = {"days": 86_400_000_000, "hour": 3_600_000_000, "minute": 60_000_000, "second": 1_000_000,
+          "seconds": 1_000_000, "microsecond": 1, "microseconds": 1}  # fmt: skip
+
+
+def time_parts(thing: date | time | timedelta) -> Iterator[tuple[str, Any]]:
+    """A date, a time of day or a span in microseconds, those since 1970 if it has a date, and its fields."""
+    named = [(name, getattr(kind, name).__get__(thing)) for kind, names in _OF_TIMES if isinstance(thing, kind)
+             for name in names]  # fmt: skip
+    days = date.toordinal(thing) - date(1970, 1, 1).toordinal() if isinstance(thing, date) else 0
+    yield ".ticks", days * _TICKS["days"] + sum(_TICKS[name] * held for name, held in named if name in _TICKS)
+    yield from ((f".{name}", held) for name, held in named)
 
 
 def ufunc_parts(thing: np.ufunc) -> Iterator[tuple[str, Any]]:

@@ -15,6 +15,7 @@ import re
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
+from datetime import datetime
 from decimal import Decimal
 from functools import partial
 from typing import Any
@@ -30,6 +31,7 @@ from refdp.audit.padding import odd_truths
 from refdp.audit.reading import Leaf, Reading
 from refdp.audit.structural_beside import (
     IN_C,
+    TIMES,
     VIEWS,
     beside,
     frame_kinds,
@@ -40,6 +42,7 @@ from refdp.audit.structural_beside import (
     number_parts,
     of_code,
     own_class,
+    time_parts,
     ufunc_parts,
     wrapped,
 )
@@ -196,6 +199,10 @@ def _parts(thing: Any) -> Iterator[tuple[str, Any]]:
         yield from _array_parts(thing)
     elif isinstance(thing, complex | np.complexfloating | Decimal | np.datetime64 | np.timedelta64):
         yield from number_parts(thing)
+    elif isinstance(thing, TIMES):
+        yield from time_parts(thing)
+        if type(thing) not in (*TIMES, datetime):
+            yield from ((f".{name} (kept)", part) for name, part in attributes(thing).items())
     elif isinstance(thing, np.ufunc):
         yield from ufunc_parts(thing)
     elif isinstance(thing, IN_C):
@@ -385,7 +392,10 @@ def _decoded(data: bytes) -> str | None:
 
 MOST_BYTES = 4_096
 """Longer bytes that are no text are compared as a whole."""
-RAW = ("<f8", "<f4", "<i4")
+RAW = ("<f8", "<f4", "<i4", ">f8")
+FEW_BYTES = 64
+"""Bytes up to so many are read one by one, too."""
+RAW_OF_FEW = (*RAW, ">f4", ">i4", "u1")
 
 
 def _raw(data: bytes, path: str) -> Leaves:
@@ -393,10 +403,10 @@ def _raw(data: bytes, path: str) -> Leaves:
     for place in range(0, len(data), BYTES):
         yield f"{path}<bytes>[{place // BYTES}]", int.from_bytes(data[place : place + BYTES], "little")
     yield f"{path}<length>", len(data)
-    for kind in RAW:
+    for kind in RAW_OF_FEW if len(data) <= FEW_BYTES else RAW:
         if len(data) % np.dtype(kind).itemsize == 0:
             for place, one in enumerate(np.frombuffer(data, dtype=kind).tolist()):
-                yield f"{path}<{kind[1:]}>[{place}]", one
+                yield f"{path}<{kind.removeprefix('<')}>[{place}]", one
 
 
 def _length(data: bytes) -> int:

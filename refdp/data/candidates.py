@@ -271,7 +271,7 @@ def iterative_hessian(edges: Sequence[Number], hessians: Sequence[Number], count
             kept.append(right)
             mass = 0 * share
     heavy = sorted((i for i, bin_mass in enumerate(masses) if bin_mass > share), key=lambda i: -masses[i])
-    halves = [(edges[i] + edges[i + 1]) / 2 for i in heavy]
+    halves = [edges[i] / 2 + edges[i + 1] / 2 for i in heavy]
     found = sorted(set(([edge for edge in kept if edge < edges[-1]] + halves)[:count]))
     points, missing = [edges[0], *found, edges[-1]], count - len(found)
     gaps = len(points) - 1

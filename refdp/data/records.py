@@ -7,6 +7,7 @@ and never released.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -24,12 +25,22 @@ WIDEST, NARROWEST, FINEST = 2.0**1000, 2.0**-1000, 2.0**-40
 def _as_floats(bounds: Numeric | Interval) -> bool:
     """Keep bounds as floats: whole numbers would be others than those of the same schema read from a file.
 
-    Whether they were finite numbers.
+    Whether they are finite numbers.
     """
-    finite = bool(np.isfinite(bounds.low) and np.isfinite(bounds.high))
-    object.__setattr__(bounds, "low", float(bounds.low))
-    object.__setattr__(bounds, "high", float(bounds.high))
-    return finite
+    low, high = as_float(bounds.low), as_float(bounds.high)
+    object.__setattr__(bounds, "low", low)
+    object.__setattr__(bounds, "high", high)
+    return bool(np.isfinite(low) and np.isfinite(high))
+
+
+def as_float(bound: Any) -> float:
+    """The number as float64, infinite beyond all floats; NaN for what is no number, texts too."""
+    try:
+        return math.nan if isinstance(bound, str | bytes) else float(bound)
+    except OverflowError:
+        return math.inf if bound > 0 else -math.inf
+    except (TypeError, ValueError):
+        return math.nan
 
 
 def least_width(low: float, high: float) -> float:
@@ -41,8 +52,8 @@ def least_width(low: float, high: float) -> float:
 class Numeric:
     """A numeric feature with public bounds low <= high, in the feature's own unit. NaN is a missing value.
 
-    Errors: InvalidParameter unless the bounds are finite numbers, their distance is at most `WIDEST`, and it is nothing
-    or at least `NARROWEST` and `FINEST` of the greater bound: between closer ones thresholds would coincide.
+    Errors: InvalidParameter unless the bounds are finite numbers. How far apart they may be is for `Schema` to say: a
+    target is described in the same way, and has no thresholds.
     """
 
     name: str
@@ -54,16 +65,18 @@ class Numeric:
             raise InvalidParameter(
                 f"bounds of {self.name!r}: [{self.low}, {self.high}] given, finite low <= high allowed"
             )
-        width = self.high - self.low
-        if width > WIDEST:
-            raise InvalidParameter(
-                f"bounds of {self.name!r}: [{self.low}, {self.high}] given, their distance is too large"
-            )
-        if 0 < width < least_width(self.low, self.high):
-            raise InvalidParameter(
-                f"bounds of {self.name!r}: [{self.low}, {self.high}] given, their distance is too small for thresholds "
-                "between them: take the lower bound off the column, or give another unit"
-            )
+
+
+def _check_width(feature: Numeric) -> None:
+    """Errors: InvalidParameter for bounds between which there are no thresholds."""
+    width, given = feature.high - feature.low, f"bounds of {feature.name!r}: [{feature.low}, {feature.high}] given"
+    if width > WIDEST:
+        raise InvalidParameter(f"{given}, their distance is too large")
+    if 0 < width < least_width(feature.low, feature.high):
+        raise InvalidParameter(
+            f"{given}, their distance is too small for thresholds between them: take the lower bound off the column, "
+            "or give another unit"
+        )
 
 
 @dataclass(frozen=True)
@@ -120,12 +133,20 @@ Target = Interval | Classes
 
 @dataclass(frozen=True)
 class Schema:
-    """The public description of the records: features in column order and the target."""
+    """The public description of the records: features in column order and the target.
+
+    Errors: InvalidParameter for a name that comes twice, and unless the distance of a numeric feature's bounds is at
+    most `WIDEST`, and nothing or at least `NARROWEST` and `FINEST` of the greater bound: between closer ones thresholds
+    would coincide.
+    """
 
     features: tuple[Feature, ...]
     target: Target
 
     def __post_init__(self) -> None:
+        for feature in self.features:
+            if isinstance(feature, Numeric):
+                _check_width(feature)
         names = [feature.name for feature in self.features]
         if not names or len(set(names)) != len(names):
             raise InvalidParameter(f"feature names {names!r}: at least one, without repetitions")

@@ -50,8 +50,9 @@ def check_constraints(given: object) -> None:
         )
 
 
-def signs(given: Given, schema: Schema, params: Any = None) -> NDArray[np.int64]:
-    """1, -1 or 0 for every feature, shape (features,). given: see `check_constraints`. params: of the run.
+def signs(given: Given, schema: Schema, params: Any) -> NDArray[np.int64]:
+    """1, -1 or 0 for every feature, shape (features,). given: see `check_constraints`. params: of the run;
+    None where its depth was looked at.
 
     Errors: InvalidParameter for a column that is not there, another number of signs, a categorical feature with a
     sign, more than two classes, or trees of more than `DEEPEST` levels.
@@ -93,7 +94,7 @@ def _place(key: Any, names: Sequence[str]) -> int:
 
 def constrained(model: Model, certificate: Certificate, given: Given) -> tuple[Model, Certificate]:
     """The model whose predictions rise (1) or fall (-1) with the features named, and the certificate that says so."""
-    wanted = signs(given, model.schema)
+    wanted = signs(given, model.schema, None)
     if not wanted.any():
         return model, certificate
     names = ", ".join(name for name, sign in zip(model.schema.names, wanted, strict=True) if sign)

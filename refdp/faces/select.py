@@ -8,7 +8,8 @@
 How many runs there were is secret: it is in nothing that is returned, warned of, printed or raised, nor in a candidate
 or a seed. How long it took tells something of it, and so does all else that is seen of the process at work.
 Whatever a fit warns of or refuses it says once a candidate, from a rehearsal that ends where a budget would be charged;
-what a candidate does with records is refdp's own text: a class derived from refdp's may change defaults alone.
+what a candidate does with records is refdp's own text: a class derived from refdp's may change defaults alone, and runs
+are fits of the class that it is derived from.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from types import FunctionType, GetSetDescriptorType
 from typing import Any
 
 import numpy as np
@@ -30,7 +32,7 @@ from refdp.faces import registry
 from refdp.faces.estimators.base import PrivateEstimator, _range
 from refdp.faces.estimators.distributed import elsewhere
 from refdp.faces.estimators.labels import public_classes
-from refdp.faces.repeats import parts_of_one, remember, repeated
+from refdp.faces.repeats import parts_of_one, related, remember, repeated
 from refdp.faces.seeds import SEED_ASSUMPTION, ReproducibleSeed, generator_for, seeded
 from refdp.faces.training import generator_of
 from refdp.faces.warned import muted, silence
@@ -55,7 +57,7 @@ HARMLESS = LEFT_OUT | {
     "__parameters__",
     "__qualname__",
 }
-"""What a class derived from refdp's has of its own and no fit or score calls; `__init__` sees no records."""
+"""What a class derived from refdp's has of its own and no fit or score calls."""
 
 
 @dataclass(frozen=True)
@@ -75,11 +77,13 @@ class Selection:
 class _Candidate:
     """One that no fit refuses any more.
 
-    estimator: unfitted, with a seed of its own if it has one. label: one a record, as predictions are, shape
-    (records,). plan: of training and score, as the ledger proves them. certificate: of one run.
+    estimator: unfitted, of refdp's own class, with a seed of its own if it has one. shell: unfitted, of the class that
+    was given. label: one a record, classes by their place, shape (records,). plan: of training and score, as the ledger
+    proves them. certificate: of one run.
     """
 
     estimator: Any
+    shell: Any
     label: Any
     plan: Plan
     certificate: Certificate
@@ -142,7 +146,8 @@ def select(
     if found is None:
         raise RefdpError("a run of the selection failed; which and why would tell of the records and of the number of "
                          "runs. Fit every candidate by itself, on records that are not private, to see it")  # fmt: skip
-    score, index, model = found
+    score, index, fitted = found
+    model = _returned(fitted, ready[index].shell)
     model.insecure_seed = kept[index].insecure_seed
     certificate = _certificate(model.certificate_, ready, Guarantee(epsilon, at), law, charge, score_epsilon)
     certificate = certificate.assuming(*seeded(generator))
@@ -180,21 +185,51 @@ def _checked(candidates: Any) -> list[Any]:
 
 def _changed(candidate: Any) -> str:
     """The first name under which a candidate has something else than the class of refdp that it is derived from."""
-    kind: type = type(candidate)
-    own = next(base for base in kind.__mro__ if is_refdps(base))
+    kind, own = type(candidate), _own(candidate)
     others = [base for base in kind.__mro__ if base not in own.__mro__]
     names = [name for base in others for name, value in vars(base).items() if _behaves(own, name, value)]
-    names += [name for name, value in vars(candidate).items() if callable(getattr(own, name, None))]
+    names += [name for name in vars(candidate) if hasattr(own, name) and name not in own._get_param_names()]
+    names += [] if hasattr(own, "_paper") else ["trainer"]
     return next(iter(names), "" if type(kind) is type(own) else "metaclass")
 
 
-def _behaves(own: type, name: str, value: Any) -> bool:
-    """Whether something in a class derived from refdp's is, or may be, called in place of what is in that one."""
+def _own(candidate: Any) -> Any:
+    """The class of refdp that a candidate's is, or is derived from."""
+    return next(base for base in type(candidate).__mro__ if is_refdps(base))
+
+
+def _behaves(own: Any, name: str, value: Any) -> bool:
+    """Whether something in a class derived from refdp's is, or may be, used in place of what is in that one.
+
+    So may whatever has a name that fits set: what describes it is asked before what a fit has set.
+    """
+    if name in ("__dict__", "__weakref__"):
+        return type(value) is not GetSetDescriptorType
+    describes = hasattr(type(value), "__get__")
     if name.startswith("__"):
-        return name not in HARMLESS
+        return name not in HARMLESS or (describes and type(value) is not FunctionType)
     if name.startswith("set_") and name.endswith("_request"):  # scikit-learn gives every class its own
-        return False
-    return hasattr(own, name) and (callable(value) or hasattr(type(value), "__get__"))
+        return not type(value).__module__.startswith("sklearn.")
+    if name in own._get_param_names():
+        return callable(value) or describes
+    return (hasattr(own, name) and name not in LEFT_OUT) or name.endswith("_")
+
+
+def _bare(candidate: Any) -> Any:
+    """An unfitted one of refdp's own class with a candidate's parameters: nothing of another class is called in it."""
+    own = _own(candidate)
+    made = clone(own(**{name: getattr(candidate, name) for name in own._get_param_names()}))
+    related(candidate, made)
+    return made
+
+
+def _returned(fitted: Any, shell: Any) -> Any:
+    """What was fitted, as one of the class that was given."""
+    if type(shell) is type(fitted):
+        return fitted
+    names = type(fitted)._get_param_names()
+    vars(shell).update({name: value for name, value in vars(fitted).items() if name not in names})
+    return shell
 
 
 def _relation(candidate: Any) -> Relation:
@@ -232,13 +267,13 @@ def _rehearsed(candidate: Any, X: Any, labels: Any, charge: Charge, relation: Re
     Errors: InvalidRecords; InvalidParameter where a column has no bounds, which would be taken from the records, or
     nothing is established; what else a fit refuses.
     """
-    asked = clone(candidate)
+    asked, shell = _bare(candidate), clone(candidate)
     features, observed = asked._described(asked._validated(X, reset=True))
     if observed:
         raise InvalidParameter(f"a candidate without bounds of {', '.join(observed[:5])}: no guarantee would hold")
     target, label, _ = asked._target(labels)
     schema = Schema(features, target)
-    paper = registry.paper(candidate._paper)
+    paper = registry.paper(asked._paper)
     with silence():  # what this warns of the rehearsal says
         params = asked._params(paper, schema)
     issued = paper.certificate(params, schema)
@@ -246,7 +281,7 @@ def _rehearsed(candidate: Any, X: Any, labels: Any, charge: Charge, relation: Re
         raise InvalidParameter(f"a candidate of which nothing is established: {'; '.join(issued.notes)}")
     trained = paper.module.plan(params, schema, proved=True)
     plan = Plan(relation, Sequential((trained.event, charge.release("score", True))))
-    estimator = clone(candidate)
+    estimator = _bare(candidate)
     estimator.insecure_seed = _own_seed(candidate.insecure_seed)
     rehearsal = clone(estimator)
     rehearsal.budget = _Rehearsal(1.0)
@@ -256,8 +291,7 @@ def _rehearsed(candidate: Any, X: Any, labels: Any, charge: Charge, relation: Re
     except _Ended:
         own = estimator.insecure_seed is not None
         issued = issued.assuming(*((SEED_ASSUMPTION,) if own else ()))
-        labelled = label if asked._regression else asked.classes_[label.astype(np.int64)]
-        return _Candidate(estimator, labelled, plan, issued)
+        return _Candidate(estimator, shell, label, plan, issued)
     raise InvalidParameter(f"a candidate of {type(candidate).__name__}, whose fit asks no budget before it trains")
 
 
@@ -297,12 +331,14 @@ def _best(
 
 def _score(model: Any, X: Any, y: Any, charge: Charge, relation: Relation, generator: np.random.Generator) -> float:
     """-(sum of one number in [0, 1] a record) with discrete Laplace noise. y: shape (records,)."""
-    found = model.predict(X)
     if model._regression:
+        found = model.predict(X)
         low, high = (float(bound) for bound in model.label_bounds)
         error = np.clip((found - np.clip(np.asarray(y, dtype=float), low, high)) / (high - low), -1, 1) ** 2
     else:
-        error = (np.asarray(found).astype(str) != np.asarray(y).astype(str)).astype(float)
+        known, model.classes_ = model.classes_, np.arange(len(model.classes_))
+        error = (model.predict(X) != y).astype(float)
+        model.classes_ = known
     total = float(np.round(error / GRID).sum() * GRID)
     curator = Curator(SampleSource(generator, exact=True), relation)
     return float(curator.release("score", charge, np.array([-total]))[0])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
@@ -61,7 +60,7 @@ def _given(name: str, values: Any) -> Feature:
     if not isinstance(values, list | tuple) or not values:
         raise InvalidRecords(f"bounds of {name!r}: [low, high] or a list of categories is needed, not {values!r}")
     if len(values) == 2 and all(isinstance(v, int | float) and not isinstance(v, bool) for v in values):
-        return Numeric(name, _float(values[0]), _float(values[1]))
+        return Numeric(name, *values)
     if not all(isinstance(value, str | int | float) for value in values):
         raise InvalidRecords(f"bounds of {name!r}: categories are texts or numbers, not {values!r}")
     return _listed(name, (str(value) for value in values))
@@ -78,14 +77,6 @@ def _listed(name: str, categories: Iterable[str]) -> Categorical:
             "letter before them, in the records too, keeps them apart"
         )
     return Categorical(name, listed)
-
-
-def _float(bound: float) -> float:
-    """The bound as float64; infinite if it is a whole number beyond all floats."""
-    try:
-        return float(bound)
-    except OverflowError:
-        return math.inf if bound > 0 else -math.inf
 
 
 def package_domains(name: str) -> Domains:
@@ -134,10 +125,11 @@ def observed_domain(table: Table, name: str, is_target: bool) -> tuple[Feature, 
     numbers = np.array([number_of(text) for text in texts], dtype=np.float64)
     finite = numbers[np.isfinite(numbers)] if np.isfinite(numbers).any() else np.zeros(1)
     low, high = float(finite.min()), float(finite.max())
-    if high - low > WIDEST:
-        raise InvalidRecords(f"{table.source}: no bounds can be read off the values of {name!r}; give public ones")
-    if not is_target and high - low < least_width(low, high):
-        high = low
+    if not is_target:
+        if high - low > WIDEST:
+            raise InvalidRecords(f"{table.source}: no bounds can be read off the values of {name!r}; give public ones")
+        if high - low < least_width(low, high):
+            high = low
     return Numeric(name, low, high), "observed"
 
 

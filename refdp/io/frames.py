@@ -7,6 +7,8 @@ does not depend on the type of its column (refdp/io/cells.py), which may follow 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from decimal import Decimal
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,7 @@ from scipy.sparse import issparse
 from sklearn.utils import check_array
 from sklearn.utils.validation import column_or_1d
 
-from refdp.data.records import Categorical, Feature, Floats
+from refdp.data.records import Categorical, Feature, Floats, as_float
 from refdp.errors import InvalidParameter, InvalidRecords
 from refdp.io.cells import codes, is_moment, numbers
 from refdp.io.cells import text_of as text_of
@@ -247,19 +249,23 @@ def _numeric(frame: Any, positions: list[int]) -> Any:
 
 def _is_range(values: Any) -> bool:
     """Two numbers are a range; anything else is a list of categories."""
-    numbers = (int, float, np.integer, np.floating)
     pair = hasattr(values, "__len__") and len(values) == 2
-    return pair and all(isinstance(v, numbers) and not isinstance(v, bool) for v in values)
+    return pair and all(isinstance(v, Real | Decimal) and not isinstance(v, bool) for v in values)
 
 
 def _plain(name: str, values: Any) -> list[Any]:
     if isinstance(values, str | bytes | Mapping | Set) or not hasattr(values, "__len__"):
         raise InvalidParameter(f"bounds of {name!r}: {values!r} given, (low, high) or a list of categories is allowed")
     if _is_range(values):
-        return [float(v) for v in values]
-    if any(is_moment(v) or (np.iterable(v) and not isinstance(v, str | bytes)) for v in values):
+        return [as_float(v) for v in values]
+    if any(map(_is_no_category, values)):
         raise InvalidParameter(f"bounds of {name!r}: categories are texts, numbers or truth values")
     return [text_of(v) for v in values]
+
+
+def _is_no_category(value: Any) -> bool:
+    listed = np.iterable(value) and not isinstance(value, str | bytes)
+    return listed or is_moment(value) or isinstance(value, complex | np.complexfloating)
 
 
 def _observed(frame: Any, position: int, name: str) -> Feature:

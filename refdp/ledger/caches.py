@@ -115,11 +115,12 @@ def equals_alike(value: Any) -> bool:
     if kind in KEYS:
         return True
     equals = inspect.getattr_static(kind, "__eq__")
-    if any(equals is vars(one)["__eq__"] for one in (object, int, float, complex, str, bytes)):
+    if equals is vars(object)["__eq__"]:
         return True
-    if kind in (tuple, frozenset, list, dict, set) or is_refdps(kind):
-        return all(equals_alike(part) for _, part in parts_of(value))
-    return is_dataclass(kind) and _is_generated(kind, equals)
+    known = kind in (tuple, frozenset, list, dict, set) or is_refdps(kind)
+    if not known and not (is_dataclass(kind) and _is_generated(kind, equals)):
+        return False
+    return all(equals_alike(part) for _, part in parts_of(value))
 
 
 def _is_generated(kind: Any, equals: Any) -> bool:

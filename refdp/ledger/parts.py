@@ -199,8 +199,20 @@ def _is_closed(value: Any) -> bool:
 
 
 def _named(value: Any) -> Parts:
-    """In the order of the names: what was taken away and put back comes last."""
-    return [(f".{name}", one) for name, one in sorted(vars(value).items(), key=itemgetter(0)) if name not in LEFT_OUT]
+    """In the order of the names: what was taken away and put back comes last. Without a package's own modules, which
+    any import puts there at any time."""
+    own = vars(value).copy()
+    place = own.get("__name__") if isinstance(value, ModuleType) and "__path__" in own else None
+    return [
+        (f".{name}", one)
+        for name, one in sorted(own.items(), key=itemgetter(0))
+        if name not in LEFT_OUT and not (place and _is_imported(one, f"{place}.{name}"))
+    ]
+
+
+def _is_imported(value: Any, name: str) -> bool:
+    """Whether it is the module that an import of that name gives."""
+    return isinstance(value, ModuleType) and sys.modules.get(name) is value
 
 
 def _enclosed(cell: CellType) -> Parts:

@@ -20,6 +20,7 @@ from dataclasses import asdict, dataclass, fields, is_dataclass, replace
 from enum import Enum
 from functools import lru_cache
 from importlib import resources
+from importlib.resources.abc import Traversable
 from typing import Any
 
 from refdp.data.reading import PLAIN
@@ -215,9 +216,16 @@ FOLDERS = ("prove", "accounting", "data", "noise", "privacy")
 
 
 def _sources() -> dict[str, bytes]:
-    folders = [resources.files("refdp") / name for name in FOLDERS]
-    return {f"{folder.name}/{one.name}": one.read_bytes() for folder in folders for one in folder.iterdir()
-            if one.name.endswith(".py")}  # fmt: skip
+    return {name: text for one in FOLDERS for name, text in _below(resources.files("refdp") / one, one)}
+
+
+def _below(folder: Traversable, name: str) -> Iterator[tuple[str, bytes]]:
+    """Sources in a folder and in the folders in it, in archives too, by their path."""
+    for one in folder.iterdir():
+        if one.is_dir():
+            yield from _below(one, f"{name}/{one.name}")
+        elif one.name.endswith(".py"):
+            yield f"{name}/{one.name}", one.read_bytes()
 
 
 def bytes_of() -> str:

@@ -152,9 +152,15 @@ def _place(module: ModuleType) -> Path:
 
 
 def _due(module: ModuleType) -> Path:
-    """Where the file of a module of refdp has to be, in an archive too: digests are of the files there."""
-    within = Path(str(resources.files("refdp"))).absolute().joinpath(*module.__name__.split(".")[1:])
-    return within / "__init__.py" if within.is_dir() or "__path__" in vars(module) else within.with_suffix(".py")
+    """Where the file of a module of refdp has to be, in an archive too: digests are of the files there.
+
+    Beside a file of its name no package is due, which Python takes in the file's place.
+    """
+    root, names = resources.files("refdp"), module.__name__.split(".")[1:]
+    within = Path(str(root)).absolute().joinpath(*names)
+    alone = bool(names) and root.joinpath(*names[:-1], f"{names[-1]}.py").is_file()
+    package = not alone and (within.is_dir() or "__path__" in vars(module))
+    return within / "__init__.py" if package else within.with_suffix(".py")
 
 
 def _compiled(module: ModuleType) -> CodeType:

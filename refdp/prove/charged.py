@@ -250,6 +250,12 @@ def _exact(value: Any, opens: Opens) -> Any:
     return value
 
 
-def _spread(value: Any) -> tuple[float, float]:
-    """How large a term's numbers are for all values of the parameters, by powers of two."""
-    return spread([term_of(value)])
+def _spread(value: Open) -> tuple[float, float]:
+    """Powers of two that a number lies between, for all values of the parameters.
+
+    Errors: Unmodelled where that is not refuted to fail: a difference can be smaller than what it is made of.
+    """
+    low, high = spread([value.term])
+    if not value.opens.never(z3.Or(value.term < number(low), value.term > number(high))):
+        raise Unmodelled(f"how small a bound or noise is that follows from {value.opens.said}")
+    return low, high

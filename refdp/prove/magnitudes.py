@@ -48,8 +48,13 @@ RECORDS = 26
 """Binary orders of magnitude of a sum over as many records as a public grid has room for."""
 FAR = -20.0
 """Binary orders of magnitude of what rounding may make of a formula where every sum in it is of so many records."""
+TOO_LARGE = "a formula that makes large what float64 rounds of sums of many records"
 MOVED = 2**44
 """Steps of a sum's grid that a constant may move it by without a rounding; a sum itself has fewer than 2^53."""
+PIECE = 4.0
+"""Binary orders of magnitude of a range that are looked at together."""
+PIECES = 64
+"""Pieces of the ranges of all public numbers in a formula; with more of them each is longer."""
 
 
 class Size(NamedTuple):
@@ -149,8 +154,9 @@ def describe(term: Any, **known: Any) -> None:
 
 
 ranges: dict[str, tuple[float, float]] = {}
-"""Of unknowns that are public numbers of a range, by name: least and most. Orders of magnitude spread and grow as
-convex functions of theirs, so that both are largest where every one of them is at an end of its range."""
+"""Of unknowns that are public numbers of a range, by name: least and most. A formula of them can be largest anywhere
+within, as 1 / (v + 1 / v) is, so that every piece of a range is looked at, and they are as small and as large at once
+as anywhere in it."""
 
 
 def too_far(terms: Iterable[Any], most: float | None = None, steps: float = math.inf) -> str:
@@ -163,27 +169,46 @@ def too_far(terms: Iterable[Any], most: float | None = None, steps: float = math
     """
     terms = list(terms)
     try:
-        numbers = (RECORDS,) if most is None else _numbers(terms)
-        for ends in _ends(terms):
-            known: dict[int, list[Size]] = {}
-            for term in terms:
-                for found, records in zip(_of_all(term, known, ends, numbers), numbers, strict=True):
-                    if most is None:
-                        continue
-                    if found.apart:
-                        raise OverflowError("a formula that adds products of sums, beside which float64 loses digits")
-                    near = 0.0 if records == RECORDS else found.degree / 2
-                    if found.far + near > most or max(found.step, found.stride + near) > steps:
-                        raise OverflowError("a formula that makes large what float64 rounds of sums of many records")
+        if most is None:
+            for piece in _pieces(terms):
+                known: dict[int, list[Size]] = {}
+                for term in terms:
+                    _size(term, known, piece)
+        elif any(one.far > most or one.step > steps for one in rounded(terms)):
+            return TOO_LARGE
     except OverflowError as problem:
         return str(problem)
     return ""
 
 
+class Rounded(NamedTuple):
+    """How far float64 can be from terms over sums of however many records, as binary orders: by its roundings, and by
+    steps of the grid. piece: of the ranges of their public numbers, of which that is so."""
+
+    piece: dict[str, tuple[float, float]]
+    far: float
+    step: float
+
+
+def rounded(terms: Sequence[Any]) -> Iterator[Rounded]:
+    """The same piece by piece of the ranges. Errors: OverflowError where it is far whatever is asked for."""
+    numbers = _numbers(list(terms))
+    for piece in _pieces(list(terms)):
+        known: dict[int, list[Size]] = {}
+        far = step = -math.inf
+        for term in terms:
+            for found, records in zip(_of_all(term, known, piece, numbers), numbers, strict=True):
+                if found.apart:
+                    raise OverflowError("a formula that adds products of sums, beside which float64 loses digits")
+                near = 0.0 if records == RECORDS else found.degree / 2
+                far, step = max(far, found.far + near), max(step, found.step, found.stride + near)
+        yield Rounded(piece, far, step)
+
+
 def spread(terms: Iterable[Any]) -> tuple[float, float]:
     """Powers of two below and above the size of all numbers in terms, which are not `too_far`."""
     terms = list(terms)
-    sizes = [_size(term, {}, ends) for ends in _ends(terms) for term in terms]
+    sizes = [_size(term, {}, ends) for ends in _pieces(terms) for term in terms]
     return 2.0 ** math.floor(min(one.low for one in sizes)), 2.0 ** math.ceil(max(one.high for one in sizes))
 
 
@@ -209,7 +234,7 @@ def is_off(term: Any) -> bool:
 def many_of(term: Any) -> float:
     """The binary order of the largest number that a term can be where every sum in it is of up to 2^`RECORDS`."""
     numbers = _numbers([term])
-    return max(one.crowd[1] + (0.0 if records == RECORDS else one.degree / 2) for ends in _ends([term])
+    return max(one.crowd[1] + (0.0 if records == RECORDS else one.degree / 2) for ends in _pieces([term])
                for one, records in zip(_of_all(term, {}, ends, numbers), numbers, strict=True))  # fmt: skip
 
 
@@ -229,23 +254,44 @@ def _numbers(terms: list[Any]) -> tuple[int, ...]:
 
 
 def _sizes(term: Any) -> list[Size]:
-    return [_size(term, {}, ends) for ends in _ends([term])]
+    return [_size(term, {}, ends) for ends in _pieces([term])]
 
 
-def _ends(terms: list[Any]) -> Iterator[dict[str, float]]:
-    """The ends of the ranges of public numbers in terms, in every combination, as binary orders."""
+def _pieces(terms: list[Any]) -> Iterator[dict[str, tuple[float, float]]]:
+    """Pieces of the ranges of public numbers in terms, in every combination: binary orders of their least and most."""
     names = [name for name in unknowns(terms) if name in ranges] if ranges else []
-    sides = [[math.log2(abs(end)) if low * high > 0 else -BEYOND for end in (low, high)]
-             for low, high in map(ranges.__getitem__, names)]  # fmt: skip
-    for chosen in itertools.product(*sides):
+    sides = [_orders_of(*ranges[name]) for name in names]
+    counts = [max(1, math.ceil((high - low) / PIECE)) if low > -BEYOND else 1 for low, high in sides]
+    while math.prod(counts) > PIECES:
+        counts = [math.ceil(one / 2) for one in counts]
+    for chosen in itertools.product(*map(_parted, sides, counts)):
         yield dict(zip(names, chosen, strict=True))
 
 
-def _size(term: Any, known: dict[int, list[Size]], ends: dict[str, float]) -> Size:
+def _orders_of(low: float, high: float) -> tuple[float, float]:
+    """The binary orders of the least and the largest size of the numbers between two; the least of a range with 0 in it
+    is `BEYOND` all."""
+    if low * high > 0:
+        least, most = sorted((math.log2(abs(low)), math.log2(abs(high))))
+        return least, most
+    most = max(abs(low), abs(high))
+    return -BEYOND, math.log2(most) if most else -BEYOND
+
+
+def _parted(side: tuple[float, float], count: int) -> list[tuple[float, float]]:
+    """So many pieces of equal length."""
+    low, high = side
+    ends = [low, *(low + (high - low) * one / count for one in range(1, count)), high]
+    return list(itertools.pairwise(ends))
+
+
+def _size(term: Any, known: dict[int, list[Size]], ends: dict[str, tuple[float, float]]) -> Size:
     return _of_all(term, known, ends, (RECORDS,))[0]
 
 
-def _of_all(term: Any, known: dict[int, list[Size]], ends: dict[str, float], numbers: tuple[int, ...]) -> list[Size]:
+def _of_all(
+    term: Any, known: dict[int, list[Size]], ends: dict[str, tuple[float, float]], numbers: tuple[int, ...]
+) -> list[Size]:
     """A term's size for each of these numbers of records, as binary orders of how many a sum is of."""
     if term.get_id() not in known:
         parts = [_of_all(one, known, ends, numbers) for one in term.children()]
@@ -258,7 +304,7 @@ def _of_all(term: Any, known: dict[int, list[Size]], ends: dict[str, float], num
     return known[term.get_id()]
 
 
-def _of(term: Any, parts: list[Size], ends: dict[str, float], records: int) -> Size:
+def _of(term: Any, parts: list[Size], ends: dict[str, tuple[float, float]], records: int) -> Size:
     if z3.is_rational_value(term):
         value = exact(term)
         size = _order(value.numerator) - _order(value.denominator)
@@ -270,12 +316,12 @@ def _of(term: Any, parts: list[Size], ends: dict[str, float], records: int) -> S
         free, inexact = known.free is not None or own is not None, known.exponential is not None
         gridless = free or known.label is not None or known.anywhere or known.least is not None
         upwards = None if known.least is None else max(known.least, 0.0)
-        sizes = (own, known.free and known.free[1], known.exponential, known.steps, upwards, 0.0)
+        sizes = (own and own[1], known.free and known.free[1], known.exponential, known.steps, upwards, 0.0)
         size = next(one for one in sizes if one is not None)
         positive = own is not None and ranges[name_of(term)][0] > 0
         grid, sums = None if gridless else math.log2(GRID), int(not free)
         low = 0.0 if known.label is not None or known.steps is not None else size
-        low = known.free[0] if own is None and known.free is not None else low
+        low = own[0] if own is not None else known.free[0] if known.free is not None else low
         low = known.least if known.least is not None else low
         size = size if known.label is None else max(size, known.label)
         many, error = size + (known.added or 0.0) + records * sums, -math.inf

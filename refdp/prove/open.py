@@ -39,7 +39,13 @@ EXAMPLES: dict[str, Callable[..., Any]] = {
 """numpy's functions as Python's, which are exact for Fractions and those of float64 for floats."""
 NUMBERS = (int, float, Fraction, np.integer, np.floating)
 FURTHER = 2.0**-44
-"""Two sides of a comparison of rounded values are further apart than this, of the largest number in it."""
+"""Two sides of a comparison of rounded values are further apart than this, of the largest number in it, ..."""
+TIMES = 4
+"""... and than this many times what float64 rounds of both: numbers that are clipped are small, and as far off as
+before."""
+
+EDGE = 2.0**-30
+"""Pieces of a range are as much longer, so that none of it lies between two."""
 
 
 class Open(Symbol):
@@ -175,7 +181,7 @@ class Opens:
         rounded = any(isinstance(one, Open) and one.error != "exact" for one in arguments)
         if why := magnitudes.too_far([a, b]):
             raise Unmodelled(why)
-        apart = number(FURTHER * magnitudes.spread([a, b])[1] if rounded else 0.0)
+        apart = number(_apart(a, b) if rounded else 0.0)
         ways = {  # what has to be refuted for the answer to be yes, and for it to be no
             "less": (a >= b - apart, a < b + apart), "less_equal": (a > b - apart, a <= b + apart),
             "greater": (a <= b + apart, a > b - apart), "greater_equal": (a < b + apart, a >= b - apart),
@@ -187,6 +193,12 @@ class Opens:
                 return answer
         raise Unmodelled(f"{self.said} decides: its range does not say what a comparison gives")
 
+    def within(self, piece: Mapping[str, tuple[float, float]]) -> Iterator[Any]:
+        """That unknowns lie in a piece of their ranges. piece: binary orders of the least and most, by name."""
+        for name, (low, high) in piece.items():
+            own, least, most = z3.Real(name), number(2.0**low * (1 - EDGE)), number(2.0**high * (1 + EDGE))
+            yield z3.Or(z3.And(least <= own, own <= most), z3.And(-most <= own, own <= -least))
+
     def at_most(self, one: Open, bound: float) -> bool:
         """Whether no value of the parameters takes a number further from 0 than a bound."""
         return self.never(z3.Or(one.term > number(bound), one.term < number(-bound)))
@@ -194,6 +206,12 @@ class Opens:
     def described(self, values: Mapping[str, Any]) -> dict[str, str]:
         """The parameters among the values of unknowns."""
         return {said: str(values[name]) for name, said in self.names.items() if name in values}
+
+
+def _apart(a: Any, b: Any) -> float:
+    """How far the sides of a comparison have to be apart for float64 to say the same of them."""
+    off = sum(2.0 ** magnitudes.error_of(side) for side in (a, b))
+    return float(FURTHER * magnitudes.spread([a, b])[1] + TIMES * off)
 
 
 def is_open(value: Any) -> bool:

@@ -32,8 +32,8 @@ from refdp.prove.asking import Reply, divisors, name_of, number, real, unknowns
 from refdp.prove.charged import NOISE, amount, before_rounding, check_cost, exactly_declared
 from refdp.prove.contributed import COST
 from refdp.prove.easier import asked
-from refdp.prove.magnitudes import FAR, error_of, is_off, many_of, step_of, too_far
-from refdp.prove.open import example_of, is_open
+from refdp.prove.magnitudes import FAR, TOO_LARGE, error_of, is_off, many_of, rounded, step_of, too_far
+from refdp.prove.open import Opens, example_of, is_open, term_of
 from refdp.prove.tables import Choices, Sum, Table, World, summands
 from refdp.prove.terms import Leak, Unmodelled
 from refdp.prove.unknown import Unknown
@@ -271,21 +271,50 @@ def _indices(value: Table, seats: Sequence[str]) -> Iterator[tuple[Any, ...]]:
     yield from itertools.product(*ranges)
 
 
+def _noise(mechanism: Mechanism | None) -> Any:
+    """What says how much noise there is, of one entry or of each; None where nothing does."""
+    return getattr(mechanism, NOISE.get(type(mechanism), ""), None) if mechanism else None
+
+
 def _room(mechanism: Mechanism | None, declared: Sensitivity | None, cells: int) -> tuple[float, float]:
     """How far float64 may be from a formula by roundings and by steps of the grid, as binary orders: `BESIDE` below the
     noise and the declared bound, which so many cells share."""
-    noise = getattr(mechanism, NOISE.get(type(mechanism), ""), None) if mechanism else None
+    noise = _noise(mechanism)
     if noise is None:
         return FAR, FAR
-    least = min(map(float, map(example_of, noise))) if isinstance(noise, tuple) else float(example_of(noise))
+    least = float(min(noise) if isinstance(noise, tuple) else noise)
     order = math.log2(least) if least > 0 else -math.inf
     order = -order if isinstance(mechanism, Exponential) else order
     if declared is not None:
-        bound = float(example_of(declared.bound))
+        bound = float(declared.bound)
         own = math.log2(bound) if bound > 0 else -math.inf
-        order = min(order, own + (order if declared.norm == "whitened" else 0.0))
-        order -= math.log2(cells) * (1.0 if declared.norm in (1, "range") else 0.5)
+        order = min(order, own + (order if declared.norm == "whitened" else 0.0)) - _shared(declared, cells)
     return min(FAR, order - BESIDE), order - BESIDE
+
+
+def _shared(declared: Sensitivity, cells: int) -> float:
+    """How much less of a bound there is for each of so many cells, as a binary order."""
+    return math.log2(cells) * (1.0 if declared.norm in (1, "range") else 0.5)
+
+
+def _has_room(opens: Opens, terms: list[Any], mechanism: Mechanism, declared: Sensitivity, cells: int) -> str:
+    """The same where noise or bound follow from open parameters: of every piece of their ranges, both are as large as
+    what float64 rounds of terms there needs. Returns why not, as `too_far`."""
+    noise, bound = term_of(_noise(mechanism)), term_of(declared.bound)
+    try:
+        for one in rounded(terms):
+            need = max(one.far, one.step) + BESIDE + _shared(declared, cells)
+            if one.far > FAR or need == math.inf:
+                return TOO_LARGE
+            if need == -math.inf:
+                continue
+            least = number(Fraction(2) ** math.ceil(need))
+            scarce = noise * least > 1 if isinstance(mechanism, Exponential) else noise < least
+            if not opens.never(z3.Or(scarce, bound < least), *opens.within(one.piece)):
+                return TOO_LARGE
+    except OverflowError as problem:
+        return str(problem)
+    return ""
 
 
 def _changes(
@@ -295,8 +324,12 @@ def _changes(
     indices = list(_indices(value, sorted({"r0", *world.seats.values()})))
     found = [value.cell(index, world) for index in indices]
     pairs = [world.pair(one) if isinstance(one, Sum) else one for one in found]
-    room = _room(mechanism, declared, len(indices))
-    if why := too_far([term for pair in pairs for term in pair], *room):
+    terms, noise = [term for pair in pairs for term in pair], _noise(mechanism)
+    if mechanism and declared and host.opens and (is_open(noise) or is_open(declared.bound)):
+        why = _has_room(host.opens, terms, mechanism, declared, len(indices))
+    else:
+        why = too_far(terms, *_room(mechanism, declared, len(indices)))
+    if why:
         raise Unmodelled(why)
     unsure = [not before.eq(after) and (error_of(before) > -math.inf or error_of(after) > -math.inf)
               for before, after in pairs]  # fmt: skip

@@ -29,6 +29,7 @@ from refdp.errors import (
     UtilityWarning,
 )
 from refdp.faces import select, training
+from refdp.faces.estimators import PrivateRegressor
 from refdp.ledger import claims
 from refdp.ledger.proved import SELECTION
 from refdp.noise.mechanisms import Gaussian, Laplace
@@ -211,11 +212,80 @@ class Set(refdp.DPBoostRegressor):
         return 1
 
 
-@pytest.mark.parametrize("kind", [Twice, Dearer, Doubled, Ranked, Mixed, Late])
+class Registered(refdp.DPBoostRegressor):
+    """Trains, and predicts, by a text of somebody else's."""
+
+    _paper = "mine"
+
+
+class Own(PrivateRegressor):
+    """So does this, of no trainer of refdp's."""
+
+    _paper = "mine"
+
+
+class Watching(refdp.DPBoostRegressor):
+    """Is told of every run's model."""
+
+    @property
+    def model_(self) -> Any:
+        return vars(self)["kept"]
+
+    @model_.setter
+    def model_(self, value: Any) -> None:
+        vars(self)["kept"] = value
+
+
+class Renaming(refdp.DPBoostClassifier):
+    """Says anew what labels are whenever it is asked."""
+
+    classes_ = property(lambda self: vars(self)["known"], lambda self, value: vars(self).update(known=value))
+
+
+class Hiding(Late):
+    """Does not show what was put into it."""
+
+    @property
+    def __dict__(self) -> Any:  # type: ignore[override]
+        return {}
+
+
+class Described(refdp.DPBoostRegressor):
+    """Chooses anew how many trees there are."""
+
+    trees = property(lambda self: 2, lambda self, value: None)  # type: ignore[assignment]
+
+
+class Method:
+    """Under a name by which nothing of an estimator is called."""
+
+    def __get__(self, owner: Any, kind: Any = None) -> Any:
+        return self
+
+
+class Asking(refdp.DPBoostRegressor):
+    set_fit_request = Method()
+
+
+class Putting(refdp.DPBoostRegressor):
+    """Says which trainer it is when it is made."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given)
+        self._paper = "mine"
+
+    @classmethod
+    def _get_param_names(cls) -> list[str]:
+        return refdp.DPBoostRegressor._get_param_names()
+
+
+@pytest.mark.parametrize("kind", [Twice, Dearer, Doubled, Ranked, Mixed, Late, Registered, Own, Watching, Renaming,
+                                  Hiding, Described, Asking, Putting])  # fmt: skip
 def test_a_class_that_changes_what_is_done_with_records_is_refused(kind: type) -> None:
     x, y = records()
     budget = refdp.PrivacyBudget(50.0)
-    candidate = kind(epsilon=0.5, label_bounds=(0, 1), **PUBLIC)
+    target: dict[str, Any] = {"classes": [0, 1]} if kind is Renaming else {"label_bounds": (0, 1)}
+    candidate = kind(epsilon=0.5, **target, **PUBLIC)
     with pytest.raises(InvalidParameter, match=f"a candidate of {kind.__name__}, which has a .* of its own"):
         refdp.select([candidate], x, y, score_epsilon=0.25, budget=budget)
     assert not budget.entries
@@ -231,9 +301,21 @@ def test_a_method_that_was_put_into_a_candidate_is_refused() -> None:
 
 def test_a_class_with_other_defaults_is_selected_from() -> None:
     x, y = records()
-    chosen = refdp.select([Set(epsilon=0.5, label_bounds=(0, 1), **PUBLIC)], x, y, score_epsilon=0.25, mean_runs=2)
-    assert type(chosen.estimator) is Set
+    given = Set(epsilon=0.5, label_bounds=(0, 1), **PUBLIC)
+    chosen = refdp.select([given], x, y, score_epsilon=0.25, mean_runs=2)
+    assert type(chosen.estimator) is Set and chosen.estimator is not given
+    assert chosen.estimator.get_params() == given.get_params() and chosen.estimator.predict(x).shape == y.shape
     assert chosen.certificate.established.epsilon == pytest.approx(1.5)
+
+
+def test_runs_are_of_refdps_own_class(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a class derived from it does when it is made is done before, and never by a run."""
+    x, y = records()
+    fitted: list[type] = []
+    score = select._score
+    monkeypatch.setattr(select, "_score", lambda one, *rest: (fitted.append(type(one)), score(one, *rest))[1])
+    refdp.select([Set(epsilon=0.5, label_bounds=(0, 1), **PUBLIC)], x, y, score_epsilon=0.25, mean_runs=5)
+    assert set(fitted) == {refdp.DPBoostRegressor}
 
 
 def test_no_proof_of_one_run_is_about_a_selection() -> None:

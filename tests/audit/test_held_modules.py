@@ -388,6 +388,55 @@ def test_a_package_that_takes_refdp_is_no_library(way: str, installed: Path) -> 
     assert packages_of(sys.modules["wrapping"].of_aside) == frozenset()
 
 
+TAKEN = [
+    ("store", "def noise():\n    from refdp.noise.mechanisms import Laplace\n    return Laplace(1.0)\n"),
+    ("store", "def noise():\n    import refdp\n    return refdp\n"),
+    ("store", "class Noise:\n    def draw(self):\n        return __import__('refdp.noise')\n"),
+    ("later/deep", "from refdp.noise.mechanisms import Laplace\n"),
+]
+
+
+@pytest.mark.parametrize(("name", "text"), TAKEN)
+@pytest.mark.parametrize("way", ["train", "of_late"])
+def test_a_package_that_takes_refdp_in_a_function_is_no_library(
+    name: str, text: str, way: str, installed: Path
+) -> None:
+    """Nor one that holds instances alone, whose own text imports refdp or not, nor one that no run has imported yet."""
+    wrapping = installed.parent / "wrapping.py"
+    late = "def train(records, curator):\n    import theirs.train as t\n    t.fit(records, curator)\n"
+    wrapping.write_text(INSTALLED["wrapping"] if way == "train" else late)
+    own_code._SPACES.clear()
+    train = importlib.import_module("wrapping").train
+    assert packages_of(train) == frozenset()
+    (installed / "theirs" / "words.py").write_text("refdp_app = 'a refdpx'\n")
+    own_code._SPACES.clear()
+    assert packages_of(train) == frozenset()
+    file = installed / "theirs" / f"{name}.py"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(text)
+    own_code._says_refdp.cache_clear()
+    own_code._SPACES.clear()
+    assert packages_of(train) == {"theirs"} and "theirs.train" in spaces_of(train)
+    assert ("theirs.train" in sys.modules) is (way == "train") and "aside" not in spaces_of(train)
+
+
+def test_a_package_of_instances_or_requirements_of_refdp_is_no_library(
+    installed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    train = importlib.import_module("wrapping").train
+    needed: list[str] = []
+    monkeypatch.setattr(loaded, "_distributions", lambda: {"theirs": ["d"]})
+    monkeypatch.setattr(loaded.metadata, "requires", lambda home: needed if home == "d" else None)
+    for given, own in ([], False), (["refdp-extras", "refdpx>1"], False), (["numpy", "RefDP [all]>=0.1"], True):
+        needed[:] = given
+        own_code._SPACES.clear()
+        assert packages_of(train) == ({"theirs"} if own else frozenset())
+    needed.clear()
+    vars(sys.modules["theirs.store"])["NOISE"] = Laplace(1.0)
+    own_code._SPACES.clear()
+    assert packages_of(train) == {"theirs"}
+
+
 def test_a_distribution_is_one_trainers(installed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All that it installs; not what another one has a part of, nor another one's part of one package."""
     train = importlib.import_module("theirs.train").fit

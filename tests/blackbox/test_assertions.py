@@ -194,16 +194,16 @@ def test_what_a_bound_is_asked_and_what_it_says(monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(testing, "epsilon_lower_bound", told)
     plain = {"claimed": 1.5, "confidence": 1 - 1e-9, "samples": 20_000, "seed": 0, "low_bits": True}
-    assert testing.assert_dp("mechanism", "pair", 1.5) is bound
-    assert asked.pop() == (("mechanism", "pair", 0.0), plain)
+    assert testing.assert_dp("mechanism", (3, 4), 1.5) is bound
+    assert asked.pop() == (("mechanism", (3, 4), 0.0), plain)
     given: dict[str, Any] = {"samples": 5, "seed": 3, "low_bits": False}
-    testing.assert_dp("mechanism", "pair", 1.5, 0.25, false_alarm=2.0**-52, **given)
-    assert asked.pop() == (("mechanism", "pair", 0.25), {**given, "claimed": 1.5, "confidence": 1 - 2.0**-52})
+    testing.assert_dp("mechanism", (3, 4), 1.5, 0.25, false_alarm=2.0**-52, **given)
+    assert asked.pop() == (("mechanism", (3, 4), 0.25), {**given, "claimed": 1.5, "confidence": 1 - 2.0**-52})
     for wrong in (2.0**-53, 0.0, 1.0):
         with pytest.raises(InvalidParameter, match="false_alarm"):
-            testing.assert_dp("mechanism", "pair", 1.5, false_alarm=wrong)
+            testing.assert_dp("mechanism", (3, 4), 1.5, false_alarm=wrong)
     bound.refuted = True
     said = r"not \(1.5, 0.25\) private: epsilon >= 2.5 at pair 4. x happened in 7 of 10 runs on the first side, in 3 on"
     with pytest.raises(AssertionError, match=said):
-        testing.assert_dp("mechanism", "pair", 1.5, 0.25)
+        testing.assert_dp("mechanism", (3, 4), 1.5, 0.25)
     assert inspect.signature(testing.assert_sensitivity).parameters["norm"].default == 1

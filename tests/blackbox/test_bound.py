@@ -70,7 +70,7 @@ def test_noise_alone_shows_nothing(outputs: int) -> None:
     More have chance below 1e-7 (binomial tail); an audit that tests where it chose is wrong nearly always.
     """
     noise = Vectorised(lambda r, n, g: np.rint(g.normal(size=(n, outputs)) * 2**20) / 2**20)
-    bounds = [epsilon_lower_bound(noise, (0, 0), confidence=0.9, samples=400, seed=s) for s in range(30)]
+    bounds = [epsilon_lower_bound(noise, (0, 1), confidence=0.9, samples=400, seed=s) for s in range(30)]
     assert sum(bound.lower > 0 for bound in bounds) <= 14
 
 

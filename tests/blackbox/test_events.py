@@ -12,7 +12,17 @@ import pytest
 
 from refdp.audit import events_choice, events_statistics
 from refdp.audit.events_choice import Choice, Event
-from refdp.audit.events_statistics import Coordinate, Difference, LowestBit, Ratio, Score, WholeRow
+from refdp.audit.events_statistics import (
+    Coordinate,
+    Decimals,
+    Denominator,
+    Difference,
+    LowestBit,
+    Ratio,
+    Residue,
+    Score,
+    WholeRow,
+)
 from tests.audit.pinned import digest
 
 NAN, INF = math.nan, math.inf
@@ -45,6 +55,19 @@ def test_the_lowest_set_bit() -> None:
         exact = Fraction(float(number))
         twos = -exact.denominator.bit_length() + 1 or (exact.numerator & -exact.numerator).bit_length() - 1
         assert bit == twos
+
+
+def test_residues_of_wide_whole_numbers() -> None:
+    """Of no others: where values are few their order and their histogram tell what residues would."""
+    rows = np.array([[1005.0, 2.5, -1.0], [-3.0, 1e300, INF], [2.0**60, NAN, 0.0]])
+    assert Residue(0, 1000)(rows).tolist() == [5.0, 997.0, float(2**60 % 1000)]
+    assert Residue(1, 1024)(rows).tolist() == [INF, 1e300 % 1024, INF] and Residue(2, 10).words == "output 2 modulo 10"
+    count = np.arange(100)
+    wide = np.column_stack([count * 1000.0, count * 10.0, count * 1000.5, *[count * 999.0] * 7])
+    learnt = [one for one in events_statistics.learn(wide, wide) if isinstance(one, Residue)]
+    assert [(one.index, one.modulus) for one in learnt] == [(n, m) for n in (0, 3, 4, 5, 6, 7) for m in (1000, 1024)]
+    digits = [one.index for one in events_statistics.learn(wide, wide) if isinstance(one, Decimals | Denominator)]
+    assert set(digits) == {2} and sum(isinstance(one, LowestBit) for one in events_statistics.learn(wide, wide)) == 10
 
 
 def test_equal_outputs_have_equal_hashes_and_others_other_ones() -> None:
@@ -181,6 +204,39 @@ def test_statistics_that_are_tried() -> None:
     assert events_statistics._finite(np.array([[NAN, INF, -INF, 1e13, -1e13, 7.0]])).tolist() == [
         [0, 1e12, -1e12, 1e12, -1e12, 7]
     ]
+
+
+def test_digits_are_left_out_by_kind_and_output() -> None:
+    """Lowest set bits of all outputs at once; decimals, digits and denominators of one by one."""
+    first, second = np.random.default_rng(0).standard_normal((2, 12, 30))
+    whole = [one.words for one in events_statistics.learn(first, second)]
+    bits = events_statistics.LOWEST_BITS
+    assert {events_statistics.digits_of(one) for one in whole if events_statistics.about_digits(one)} == {
+        bits, *(f"output {place}" for place in range(30))}  # fmt: skip
+    left = [one.words for one in events_statistics.learn(first, second, without={bits, "output 1"})]
+    gone = {"decimals of output 1", "significant digits of output 1", "denominator of output 1"}
+    assert left == [one for one in whole if "lowest set bit" not in one and one not in gone]
+
+
+def test_columns_are_chosen_by_the_digits_that_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = np.random.default_rng(0).standard_normal((2, 200, 4))
+    second[:, 1] = second[:, 1].astype(np.float32)
+    first[:, 2], second[:, 2] = first[:, 2].round(3), second[:, 2].round(3)
+    second[::3, 2] = first[::3, 2] + 0.0001
+    monkeypatch.setattr(events_statistics, "COORDINATES", 1)
+    assert events_statistics._by_digits(first, second, [0]) == [1]
+    assert events_statistics._by_digits(first, second, [0], {events_statistics.LOWEST_BITS, "output 2"}) == [2]
+    monkeypatch.setattr(events_statistics, "_coordinates", lambda first, second: [0])
+    found = [one.words for one in events_statistics.learn(first, second, without={events_statistics.LOWEST_BITS})]
+    assert "decimals of output 2" in found and "decimals of output 1" not in found
+
+
+def test_what_is_left_out_is_not_chosen() -> None:
+    first, second = np.random.default_rng(0).standard_normal((2, 400, 1))
+    first, second = first.round(3), second.round(4)
+    for without, told in ((), True), ({"output 0"}, False), ({"output 1"}, True):
+        best = events_choice.choose(first, second, 400, 0.0, 0.1, without=without)[0].event.words
+        assert (events_statistics.about_digits(best) and events_statistics.digits_of(best) == "output 0") is told
 
 
 def test_classifiers_learn_which_side_a_row_is_of() -> None:

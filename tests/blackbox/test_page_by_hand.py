@@ -152,7 +152,7 @@ def test_what_is_taken_where_nothing_is_said() -> None:
         given = inspect.signature(function).parameters.items()
         return {n: p.default for n, p in given if p.default is not inspect.Parameter.empty and n != "progress"}
 
-    assert defaults(bound_from) == {"low_bits": True}
+    assert defaults(bound_from) == {"low_bits": True, "without": ()}
     assert defaults(epsilon_lower_bound) == {"delta": 0.0, "claimed": None, "confidence": 1 - 1e-6, "samples": 100_000,
                                              "seed": 0, "low_bits": True}  # fmt: skip
     assert defaults(trade_off) == {"confidence": 0.99, "samples": 20_000, "seed": 0, "low_bits": True}

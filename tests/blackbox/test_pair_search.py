@@ -216,10 +216,38 @@ def test_outputs_of_other_lengths_or_errors_alone_are_told_apart() -> None:
         return [5.0, float(len(records))]
 
     pair = InputPair([1.0], [])
-    assert pair_search._apart(longer, pair, 5) == pair_search._apart(now_and_then, pair, 5) == np.inf
+    assert pair_search._apart(longer, pair, 5) == np.inf and pair_search._apart(now_and_then, pair, 5) == 0.0
     assert pair_search._apart(failing, pair, 5) == 0.0
     assert pair_search._apart(exact, pair, 5) > 1e300
     assert pair_search._apart(exact, InputPair([1.0], [2.0]), 5) == 0.0
+
+
+def test_outputs_whose_lengths_vary_by_chance_are_told_apart_by_their_numbers() -> None:
+    """So are errors now and then: a noisy mean beside either, before or behind it, ranks pairs as it does alone."""
+
+    def of(kind: str) -> Any:
+        def function(records: Any, seed: int) -> Any:
+            chance = np.random.default_rng(seed)
+            noisy, many = float(np.mean(records) + chance.laplace(scale=0.1)), int(chance.integers(4))
+            if kind == "error" and not many:
+                raise ValueError(f"try again {chance.integers(10**6)}")
+            trees = [1.0] * (int(chance.integers(10**3)) if kind == "long" else many)
+            return {"alone": [noisy], "before": [*trees, noisy], "error": [noisy]}.get(kind, [noisy, *trees])
+
+        return function
+
+    far, near = InputPair([1.0], [0.0]), InputPair([0.5], [0.5, 0.5])
+    for kind in ("alone", "behind", "before", "long", "error"):
+        assert 5 < pair_search._apart(of(kind), far, 5) < 50 and pair_search._apart(of(kind), near, 5) < 2, kind
+
+    def sometimes(records: Any, seed: int) -> list[float]:
+        return [1.0] * (1 + seed % 2 + 2 * len(records))
+
+    def not_a_number(records: Any, seed: int) -> list[float]:
+        return [float(seed % 7), np.nan if records else 5.0]
+
+    assert pair_search._apart(sometimes, InputPair([1.0], []), 5) == np.inf
+    assert pair_search._apart(not_a_number, InputPair([1.0], []), 5) > 1e300
 
 
 @pytest.mark.parametrize("setting", [True, False])

@@ -7,8 +7,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from refdp.audit import epsilon_lower_bound
+from refdp.audit.same_records import is_reordered, is_same
 from refdp.audit.zoo import specimen
 from refdp.errors import InvalidParameter
 from refdp.testing import assert_dp, assert_noninterference, assert_sensitivity
@@ -40,6 +43,47 @@ def test_what_passes_was_looked_at() -> None:
         assert_dp(lambda records, seed: 1.0, ONE, 1.0, samples=500)
     with pytest.raises(InvalidParameter, match=r"not examined: \['lock'\]: nothing shows what is in a lock"):
         assert_dp(lambda records, seed: {"n": seed % 7, "lock": threading.Lock()}, ONE, 1.0, samples=500)
+
+
+class Records(dict):  # type: ignore[type-arg]
+    """What cannot be told from another one."""
+
+
+@pytest.mark.parametrize(("first", "second", "same", "reordered"), [
+    (np.array([[1.0, np.nan], [2.0, -0.0]]), np.array([[1.0, np.nan], [2.0, 0.0]]), True, True),
+    (np.array([[1.0], [2.0]]), np.array([[2.0], [1.0]]), False, True),
+    (np.array([[1.0], [2.0]]), np.array([[2.0], [2.0]]), False, False),
+    (np.array([[1.0], [2.0]]), np.array([[1.0]]), False, False),
+    (np.array([2**60]), np.array([2**60 + 1]), False, False),
+    ([[1, "a"], [2, "b"]], [[2, "b"], [1, "a"]], False, True),
+    ([{"a": 1}, {"a": [2.0]}], [{"a": 1.0}, {"a": [2.0]}], True, True),
+    (pd.DataFrame({"a": [1, 2], "b": "x"}), pd.DataFrame({"a": [1, 2], "b": "x"}), True, True),
+    (pd.DataFrame({"a": [1, 2], "b": "x"}), pd.DataFrame({"a": [2, 1], "b": "x"}), False, True),
+    (pd.DataFrame({"a": [1, 2]}), pd.DataFrame({"b": [1, 2]}), False, False),
+    ({"a": [1, 2]}, {"a": [1, 2]}, True, False), (3, 3, True, False), (3, 4, False, False), ([], [], True, True),
+    ([Records()], [Records()], False, False), (np.array(3.0), np.array(3.0), True, False),
+])  # fmt: skip
+def test_which_data_sets_are_the_same(first: Any, second: Any, same: bool, reordered: bool) -> None:
+    assert is_same(first, second) is same and is_same(first, first)
+    assert is_reordered(first, second) is reordered
+
+
+def test_pairs_of_the_same_records_pass_nothing() -> None:
+    """One that differs among several is enough; what an order tells is told all the same."""
+    data, turned = np.array([[1.0], [2.0]]), np.array([[2.0], [1.0]])
+
+    def total(records: Any, seed: int) -> float:
+        return float(records.sum()) + seed % 2
+
+    for several in ((data, data.copy()), [(data, turned), (data, data)], (data, data)):
+        with pytest.raises(InvalidParameter, match=r"pair \d: both are the same data set"):
+            assert_dp(total, several, 1.0, samples=500)
+    with pytest.raises(InvalidParameter, match="same records in another order on both sides"):
+        assert_dp(total, (data, turned), 1.0, samples=500)
+    assert not epsilon_lower_bound(total, (data, turned), claimed=1.0, samples=500).refuted
+    with pytest.raises(AssertionError, match="not"):
+        assert_dp(lambda records, seed: float(records[0, 0]) + seed % 2, (data, turned), 1.0, samples=500)
+    assert_dp(lambda records, seed: float(seed % 5), [(data, turned), (data, data[:1])], 1.0, samples=500)
 
 
 def test_the_cost_is_fixed() -> None:

@@ -19,7 +19,7 @@ from array import array
 from collections import defaultdict, deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from functools import partial
 from operator import add
@@ -55,6 +55,10 @@ class Model:
 
 class Text(str):
     """A text that may have attributes."""
+
+
+class Day(date):
+    """A date that may have attributes."""
 
 
 class Table(np.ndarray):
@@ -264,6 +268,9 @@ LEAKS: dict[str, Callable[[float, bool], Any]] = {
     "flags of a table": lambda z, yes: pd.DataFrame({"z": [z]}).set_flags(allows_duplicate_labels=yes),
     "frequency": lambda z, yes: pd.Series([z, z, z], index=daily(yes)),
     "second of two that are one hour": lambda z, yes: [z, datetime(2020, 1, 1, fold=int(yes))],
+    "zone of a time": lambda z, yes: [z, datetime(2020, 1, 1, tzinfo=timezone(timedelta(hours=int(yes))))],
+    "attribute of a date": lambda z, yes: [z, with_attribute(Day(2020, 1, 1), int(yes))],
+    "underscores": lambda z, yes: f"{z} {1000:{'_' * yes}}",
     "sign of a zero in a text": lambda z, yes: f"{z} {0.0 if yes else -0.0}",
     "low digits beside a float": lambda z, yes: [z, 2**60 + yes],
     "low digits of an array beside a float": lambda z, yes: [np.array([z]), np.array([2**60 + yes])],
@@ -360,11 +367,33 @@ def drowned(make: Callable[[int, int], Any]) -> Callable[[Any, int], Any]:
     return function
 
 
+def packed(noisy: int, exact: int) -> bytes:
+    first, last = np.random.default_rng(noisy).normal(size=2)
+    return struct.pack("<dBd", first, 2 * exact + 1, last)
+
+
 DROWNED: dict[str, Callable[[int, int], Any]] = {
     "decimals": lambda noisy, exact: f"[{noisy}.0{noisy}{noisy}, 0.5{'0' * 25}{exact}]",
     "pickle": lambda noisy, exact: pickle.dumps([1.5, f"x{noisy:x}x", f"count {exact}"]),
     "alphabet": lambda noisy, exact: [noisy, f"n {in_words(noisy, exact - 2)}", f"x{noisy:x}x"],
     "truths": lambda noisy, exact: [truths(2 + noisy % 200, exact)],
+    "year": lambda noisy, exact: datetime(2000 + exact, 1, 1) + timedelta(microseconds=15_000 * noisy),
+    "year somewhere": lambda noisy, exact: [datetime(2000 + exact, 1 + noisy % 12, 1, noisy % 24, tzinfo=UTC)],
+    "year of a date": lambda noisy, exact: {"t": date(2000 + exact, 1 + noisy % 12, 1 + noisy % 28)},
+    "hour": lambda noisy, exact: time(2 * exact + 1, noisy % 60, noisy % 59, noisy % 10**6),
+    "hour in a table": lambda noisy, exact: pd.DataFrame(
+        {"t": pd.Series([time(2 * exact + 1, noisy % 60, noisy % 59, noisy % 10**6)], dtype=object)}
+    ),
+    "pickle of a date": lambda noisy, exact: pickle.dumps([datetime(2000 + exact, 1 + noisy % 12, 1, noisy % 24), 1.5]),
+    "byte": lambda noisy, exact: packed(noisy, exact),
+    "byte in a void": lambda noisy, exact: np.void(packed(noisy, exact)),
+    "first byte last": lambda noisy, exact: struct.pack("!d", 50 * exact + noisy / 10**9),
+    "first byte last in many": lambda noisy, exact: struct.pack("!20d", 50 * exact + noisy / 10**9, *[noisy / 3] * 19),
+    "decimals behind a letter": lambda noisy, exact: f"run 1: mu{50 * exact + noisy / 10**9:.4f}_x{noisy:x}",
+    "exponent behind a letter": lambda noisy, exact: [1.0, f"x{noisy:x}x_lr{exact}e-07"],
+    "thousands": lambda noisy, exact: {"n": f"{50_000 * exact + noisy // 10**5:_}", "one": 1.0},
+    "last digits": lambda noisy, exact: 1000 * noisy + 2 * exact + 1,
+    "last bits among others": lambda noisy, exact: [float(4096 * noisy + (noisy >> 25) % 2 + 32 * exact + 1)],
 }
 
 
@@ -512,12 +541,22 @@ def honest_used_table(records: Any, seed: int) -> Any:
     return [made, used, used.values, made.groupby("kind")["noisy"].sum()]
 
 
+def honest_times(records: Any, seed: int) -> Any:
+    """Noisy numbers as times, bytes and names."""
+    noisy = len(records) + int(np.round(np.random.default_rng(seed).laplace(scale=1.1)))
+    when = datetime(2020, 1, 1) + timedelta(days=noisy)
+    both = struct.pack("<dBh", noisy, noisy % 256, noisy), struct.pack("!d", noisy)
+    return {"when": [when, when.date(), when.time(), timedelta(hours=noisy)], "packed": both, "id": 7_000 * noisy,
+            "name": f"run{noisy / 8:.3f}_{1000 * noisy:_}"}  # fmt: skip
+
+
 @pytest.mark.parametrize(
     "function",
-    [honest_table, honest_error, honest_rounding, honest_long_double, honest_texts, honest_truths, honest_used_table],
-)
+    [honest_table, honest_error, honest_rounding, honest_long_double, honest_texts, honest_truths, honest_used_table,
+     honest_times],
+)  # fmt: skip
 def test_what_follows_noise_alone_is_no_violation(function: Any) -> None:
-    bound = bound_of(function, {honest_used_table: 100, honest_texts: 300}.get(function, 800))
+    bound = bound_of(function, {honest_used_table: 100, honest_texts: 300, honest_times: 300}.get(function, 800))
     rows = coverage(bound, [], Looked((3, 2), 0, True))
     assert not bound.refuted and bound.unread == () and summary(rows) is Verdict.NOT_FOUND
 
@@ -653,9 +692,13 @@ def test_numbers_and_spelling_of_texts() -> None:
     for text, more in (("1e999999999", 2), ("1e-999999999", 2), ("9" * 5000, 334), ("0." + "1" * 5000, 334)):
         assert len(one_row(text)) == 2 + more
     for text, numbers in (("2.5s 3px", [2.5, 3]), ("0.25f -3e-7kg 12ms", [0.25, -3e-7, 12]), ("2.5x3", [2.5]),
-                          ("12ab3 x4 1_000 0x1f 4.", [4]), ("3² 10_rows .5e", [3, 10, 0.5]), ("1.2.3 7.Then", [1.2, 7]),
-                          ("2.5e10px 1e5", [2.5e10, 1e5])):  # fmt: skip
+                          ("12ab3 x4 1_000 0x1f 4.", [1000, 4]), ("3² 10_rows .5e", [3, 10, 0.5]),
+                          ("1.2.3 7.Then 2.5e10px 1e5", [1.2, 7, 2.5e10, 1e5]),
+                          ("mu0.50_sd-1.25.npz lr1e-05_2", [0.5, -1.25, 1e-5]),
+                          ("1_234.5 -1_000,000 5_12 12_34.5 1_2345 x1_000", [1234.5, -1000, 0, 34.5]),
+                          ("1.5-2.5 a.12 f1e-4a", [1.5, 2.5, 4])):  # fmt: skip
         assert one_row(text).tolist()[:-1] == numbers
+    assert read(["1_000", "01_000", "1000"]).spelled == ["[0] _", "[0] 01_000"]
     usual = read(["1 -2 2.5 1e-07 0.0 x3"])
     assert usual.spelled == [] and read("01 2.50 +1 1E5 -0 -0.0").spelled == [
         " 01",

@@ -276,6 +276,8 @@ def test_a_selection_scores_by_errors_of_at_most_one_a_record() -> None:
         return select._score(model, None, y, charge, AR, np.random.default_rng(0))
 
     assert score(model, y) == pytest.approx(-(0 + 0.25 + 0 + 1), abs=1e-4)
-    kinds = SimpleNamespace(_regression=False, predict=lambda X: np.array(["a", "b", "c"]))
-    assert score(kinds, ["a", "c", "b"]) == pytest.approx(-2, abs=1e-4)
-    assert score(kinds, np.array(["a", "b", "c"], dtype=object)) == pytest.approx(0, abs=1e-4)
+    kinds = SimpleNamespace(_regression=False, classes_=np.array(["a", "b", "c"]))
+    kinds.predict = lambda X: kinds.classes_[[0, 2, 1]]
+    assert score(kinds, np.array([0.0, 1.0, 2.0])) == pytest.approx(-2, abs=1e-4)
+    assert score(kinds, np.array([0.0, 2.0, 1.0])) == pytest.approx(0, abs=1e-4)
+    assert kinds.classes_.tolist() == ["a", "b", "c"]

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import importlib
 import math
+from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 
-from refdp.checks import check_count, check_number
+from refdp.checks import check_count, check_number, of_numpy, plain
 from refdp.errors import InvalidParameter
+from refdp.faces import registry
 from refdp.privacy.events import Relation
 
 GRID, LARGEST, WIDEST = 2.0**-24, 2.0**10, 1e100
@@ -47,6 +50,39 @@ NUMBERS: dict[str, dict[str, tuple[str, float, float]]] = {
               "support_weight": ("()", 0, 1), "count_share": ("()", 0, 1), "initial_share": ("[)", 0, 1)},
 }  # fmt: skip
 """Ends, in the usual brackets."""
+
+
+class Cheap(float):
+    """Equals its number, and calculates in its own way."""
+
+    def __mul__(self, other: Any) -> float:
+        return float(self) * other / 1000
+
+    def __float__(self) -> float:
+        return 64.0
+
+
+class Spelt(str):
+    def __str__(self) -> str:
+        return "floating"
+
+
+class Counted(int):
+    def __int__(self) -> int:
+        return 64
+
+
+@pytest.mark.parametrize("name", [*registry.PAPERS, *registry.OWN])
+def test_numbers_and_texts_of_other_classes_are_pythons(name: str) -> None:
+    """Whatever is kept of them is found again by the numbers that they equal."""
+    given = {"epsilon": Cheap(1.0), "depth": Counted(3), "noise": Spelt("discrete")}
+    params = registry.paper(name).params({"relation": "add-remove", **given}, as_published=False)
+    found = [getattr(params, one) for one in given]
+    assert found == [1.0, 3, "discrete"] and [type(one) for one in found] == [float, int, str]
+    assert type(params.relation) is Relation
+    for value in (True, None, Relation.ADD_REMOVE, Fraction(1, 2), np.zeros(2)):
+        assert plain(value) is value
+    assert type(plain(np.float64(0.5))) is type(of_numpy(Cheap(0.5))) is float
 
 
 def made(paper: str, name: str, value: Any) -> Any:

@@ -384,7 +384,11 @@ class Says:
         return True
 
 
-HONEST = [1, 0.5, "a", b"a", None, Fraction(1, 2), np.float64(1), (1, (Half(0.5), "a")), int, Chosen("Late", (), {}),
+class Text(str):
+    """A text of another class."""
+
+
+HONEST = [1, 0.5, "a", b"a", None, Fraction(1, 2), np.float64(1), (1, (0.5, "a")), int, Chosen("Late", (), {}),
           louder, Made(), object(), Relation.ADD_REMOVE, Numeric("a", Half(0.0), 1.0), Classes(("a", "b"))]  # fmt: skip
 
 
@@ -393,9 +397,14 @@ def test_a_key_that_equals_what_it_is_made_of_is_no_difference(key: Any, caching
     assert caches.equals_alike(key)
 
 
-@pytest.mark.parametrize("key", [Same(1, 100), (1, Same(1, 100)), Pretends(), Says(), Guarantee(Says(), 0.0)])
+TOLD = [Same(1, 100), (1, Same(1, 100)), Pretends(), Says(), Guarantee(Says(), 0.0), Half(0.5), (1, (Half(0.5), "a")),
+        Text("a"), Made(Half(0.5))]  # fmt: skip
+
+
+@pytest.mark.parametrize("key", TOLD, ids=lambda one: type(one).__name__)
 def test_a_key_that_says_itself_what_it_equals_is_told(key: Any, module: Any) -> None:
-    """Under it something was kept that is given for another key."""
+    """Under it something was kept that is given for another key. What only inherits what it equals may calculate in
+    its own way."""
     assert not caches.equals_alike(key)
     module.kept(key)
     assert written.otherwise([NAME]) == f"{NAME}.kept, whose cache may be asked with what says itself what it equals"
@@ -422,6 +431,58 @@ def test_a_module_of_refdp_comes_from_refdps_own_files(monkeypatch: pytest.Monke
     assert written.otherwise([noise.__name__]) == "refdp.noise.gridded"
     noise.gridded = gridded
     assert written.otherwise([noise.__name__]) == ""
+
+
+def test_no_package_is_due_beside_a_file_of_its_name(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Python takes the package, and no digest that was kept is of it."""
+    monkeypatch.setattr(written.resources, "files", lambda _: tmp_path)
+    (tmp_path / "noise" / "samplers").mkdir(parents=True)
+    (tmp_path / "noise" / "samplers" / "__init__.py").touch()
+    package = ModuleType("refdp.noise.samplers")
+    vars(package).update(__path__=[], __file__=str(tmp_path / "noise" / "samplers" / "__init__.py"))
+    assert written._place(package) == written._due(package)
+    (tmp_path / "noise" / "samplers.py").touch()
+    assert written._due(package) == tmp_path / "noise" / "samplers.py"
+    assert written.differs(package) == ", which comes from another file than refdp's own"
+
+
+def test_the_digest_of_the_reading_is_of_folders_in_folders_too(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name in proved.FOLDERS:
+        (tmp_path / name).mkdir()
+    (tmp_path / "noise" / "draws.py").write_text("SCALE = 1", encoding="utf-8")
+    monkeypatch.setattr(proved.resources, "files", lambda _: tmp_path)
+    assert proved._sources() == {"noise/draws.py": b"SCALE = 1"}
+    before = proved.bytes_of()
+    (tmp_path / "noise" / "draws" / "own").mkdir(parents=True)
+    (tmp_path / "noise" / "draws" / "own" / "more.py").write_text("SCALE = 1000", encoding="utf-8")
+    assert proved._sources()["noise/draws/own/more.py"] == b"SCALE = 1000" and proved.bytes_of() != before
+
+
+def test_a_module_that_another_thread_imports_meanwhile_is_no_difference(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "made_package").mkdir()
+    (tmp_path / "made_package" / "__init__.py").write_text("GRID = 1", encoding="utf-8")
+    (tmp_path / "made_package" / "late.py").touch()
+    monkeypatch.syspath_prepend(str(tmp_path))
+    package = importlib.import_module("made_package")
+
+    def meanwhile(code: Any, names: dict[str, Any]) -> None:
+        importlib.import_module("made_package.late")
+        exec(code, names)
+
+    monkeypatch.setattr(written, "exec", meanwhile, raising=False)
+    try:
+        assert written.differs(package) == "" and "late" in vars(package)
+        vars(package)["late"] = ModuleType("made_package.late")
+        assert written.otherwise(["made_package"]) == "made_package.late"
+        vars(package)["early"] = ModuleType("elsewhere")
+        assert written.differs(package) == ".early"
+    finally:
+        for name in ("made_package", "made_package.late"):
+            sys.modules.pop(name, None)
 
 
 def test_the_kinds_that_join_are_none_of_training() -> None:

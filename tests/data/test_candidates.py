@@ -192,3 +192,12 @@ def test_candidates_between_bounds() -> None:
 def test_refined_thresholds_by_hand(edges: list[int], hessians: list[int], count: int, found: list[str]) -> None:
     given = [Fraction(one) for one in edges], [Fraction(one) for one in hessians]
     assert iterative_hessian(*given, count) == [Fraction(one) for one in found]
+
+
+@pytest.mark.parametrize("heavy", [1, 2])
+def test_refined_thresholds_between_the_greatest_bounds_are_numbers(heavy: int) -> None:
+    """The sum of two edges is none; whatever the records are, thresholds are there."""
+    edges = [1e308 - 1e301, 1e308 - 5e300, 1e308]
+    found = iterative_hessian(edges, [float(heavy == 1), float(heavy == 2)], 2)
+    assert all(edges[0] < one < edges[-1] for one in found) and len(found) == 2
+    assert found[-1] == edges[1] if heavy == 1 else found[-1] == edges[1] / 2 + edges[2] / 2

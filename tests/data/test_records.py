@@ -38,7 +38,7 @@ TWO = Schema(MIXED.features, Classes(("u", "v")))
 @pytest.mark.parametrize(("low", "high"), [(1.0, 0.0), (math.nan, 1.0), (0.0, math.nan), (-math.inf, 0.0),
                                            (0.0, math.inf), (-1e308, 1e308)])  # fmt: skip
 def test_bounds_that_are_refused(low: float, high: float) -> None:
-    for kind in (lambda: Numeric("x", low, high), lambda: Interval(low, high)):
+    for kind in (lambda: Schema((Numeric("x", low, high),), Interval(0.0, 1.0)), lambda: Interval(low, high)):
         with pytest.raises(InvalidParameter):
             kind()
 

@@ -224,6 +224,26 @@ def test_what_a_manifest_observed_is_not_public(tmp_path: Path, monkeypatch: pyt
     assert load("shop", bounds={"spent": [0, 50]}, public=True).records().size == 2
 
 
+def test_a_target_has_no_thresholds(tmp_path: Path) -> None:
+    """So that its range may be narrower than a feature's, where it is given, kept and observed."""
+    path, low = tmp_path / "times.csv", 1.7e15
+    path.write_text("a,t\n" + "".join(f"{i / 60},{int(low) + i}\n" for i in range(60)), encoding="utf-8")
+    public = load(path, bounds={"a": [0, 1], "t": [low, low + 1000]}).schema()
+    assert public.target == Interval(low, low + 1000)
+    assert domains.schema_from(domains.columns_of(public)) == public
+    assert load(path).target == Interval(low, low + 59)
+    with pytest.raises(InvalidParameter, match="distance is too small"):
+        load(path, target="a", bounds={"a": [0, 1], "t": [low, low + 1000]}).schema()
+
+
+def test_a_range_that_cannot_be_read_off_labels_quotes_none(tmp_path: Path) -> None:
+    path = tmp_path / "far.csv"
+    path.write_text("a,t\n1,-1.25e308\n2,1.5e308\n3,0\n", encoding="utf-8")
+    with pytest.raises(InvalidRecords, match="no classes or range can be read off target 't'") as caught:
+        load(path)
+    assert "1.25e" not in str(caught.value) and "1.5e" not in str(caught.value)
+
+
 def test_bounds_the_wrong_way_round(tmp_path: Path) -> None:
     with pytest.raises(InvalidParameter, match="finite low <= high"):
         load(written(tmp_path, "a,b\n1,2\n"), bounds={"a": [1, 0]})

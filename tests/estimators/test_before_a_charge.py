@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 
 import refdp
-from refdp.data.records import FINEST, NARROWEST, WIDEST, Numeric
+from refdp.data.records import FINEST, NARROWEST, WIDEST, Interval, Numeric, Schema
 from refdp.errors import InvalidParameter
 
 RUN: dict[str, Any] = {"relation": "add-remove", "label_bounds": (0, 1)}
@@ -47,10 +49,18 @@ def test_the_narrowest_bounds_have_thresholds_wherever_the_records_are(where: st
 
 def test_bounds_up_to_the_limits_are_bounds() -> None:
     for low, high in ((0.0, NARROWEST), (-WIDEST / 2, WIDEST / 2), (5.0, 5.0), (1.0, 1.0 + 2 * FINEST)):
-        Numeric("x", low, high)
+        Schema((Numeric("x", low, high),), Interval(0.0, 1.0))
     for low, high in ((0.0, NARROWEST / 2), (-WIDEST, WIDEST / 2), (1.0, 1.0 + FINEST / 2)):
         with pytest.raises(InvalidParameter, match="distance is too"):
-            Numeric("x", low, high)
+            Schema((Numeric("x", low, high),), Interval(0.0, 1.0))
+
+
+@pytest.mark.parametrize("kind", [lambda low, high: Numeric("x", low, high), Interval])
+def test_bounds_that_are_no_numbers_are_refused_as_such(kind: Any) -> None:
+    for low, high in ((0, 10**5000), ("0", "1"), (None, 1), (0, 1j), (float("nan"), 1), (0, Decimal("sNaN"))):
+        with pytest.raises(InvalidParameter, match="finite low"):
+            kind(low, high)
+    assert kind(10**20, 10**21).high == 1e21 and kind(Fraction(1, 4), Decimal(1)).low == 0.25
 
 
 @pytest.mark.filterwarnings("ignore::refdp.errors.PrivacyWarning")

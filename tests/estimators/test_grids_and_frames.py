@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -14,8 +16,9 @@ from refdp.accounting.budget import PrivacyBudget
 from refdp.data.records import Interval, Numeric, Schema
 from refdp.engines.frames import labels as partition_labels
 from refdp.errors import InvalidParameter, InvalidRecords
-from refdp.faces.estimators import DPBoostClassifier, DPBoostRegressor
+from refdp.faces.estimators import DPBoostClassifier, DPBoostRegressor, FedGBDTRegressor
 from refdp.faces.seeds import ReproducibleSeed
+from refdp.ledger import proved
 
 pytestmark = pytest.mark.filterwarnings("ignore:insecure_seed:refdp.errors.PrivacyWarning")
 
@@ -35,6 +38,40 @@ def test_a_grid_of_numpy_numbers() -> None:
     assert GridSearchCV(regressor(), grid, cv=2).fit(X, Y).best_params_.keys() == grid.keys()
     plain = regressor(trees=3).fit(X, Y).predict(X)
     np.testing.assert_array_equal(regressor(trees=np.int64(3)).fit(X, Y).predict(X), plain)
+
+
+@pytest.mark.parametrize("bounds", [(Decimal(-100), Decimal(100)), (Fraction(-100), 100), (np.float16(-100), 100.0)])
+def test_two_numbers_of_any_kind_are_a_range(bounds: Any) -> None:
+    """They were two categories, and all other numbers missing values."""
+    x = np.linspace(-200, 200, 60)[:, None]
+    model = DPBoostRegressor(bounds={"x0": bounds}, label_bounds=(0, 1), relation="add-remove", trees=1, depth=1)
+    assert model.fit(x, np.linspace(0, 1, 60)).model_.schema.features == (Numeric("x0", -100.0, 100.0),)
+
+
+@pytest.mark.parametrize("bounds", [(-100, 10**5000), (-100 + 0j, 100 + 0j), (Fraction(0), Fraction(10**400))])
+def test_two_numbers_that_are_no_range_are_refused(bounds: Any) -> None:
+    given: dict[str, Any] = {"relation": "add-remove", "trees": 1, "depth": 1}
+    for feature, label in ((bounds, (0, 1)), ((0, 1), bounds)):
+        with pytest.raises(InvalidParameter, match=r"bounds|label"):
+            DPBoostRegressor(bounds={"x0": feature}, label_bounds=label, **given).fit(np.zeros((9, 1)), np.zeros(9))
+
+
+class Cheap(float):
+    """Equals its number, and calculates in its own way."""
+
+    def __mul__(self, other: Any) -> float:
+        return float(self) * other / 1000
+
+    __rmul__ = __mul__
+
+
+def test_a_fit_with_a_number_of_another_class_leaves_nothing_behind() -> None:
+    """Another trainer's fit with the number that it equals found what had been calculated with it."""
+    given: dict[str, Any] = {"bounds": {"x0": (0, 1)}, "label_bounds": (0, 1), "relation": "add-remove", "trees": 1}
+    x, y = np.linspace(0, 1, 60)[:, None], np.linspace(0, 1, 60)
+    found = [FedGBDTRegressor(epsilon=one, **given).fit(x, y).certificate_ for one in (Cheap(0.875), 0.875)]
+    assert found[0] == found[1] and found[1].established.epsilon == pytest.approx(0.875, rel=1e-3)
+    assert proved.running("fedgbdt") == ""
 
 
 def test_columns_that_are_numbers_are_called_by_them() -> None:

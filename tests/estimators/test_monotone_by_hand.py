@@ -120,18 +120,18 @@ def test_signs_by_name_by_number_and_one_each() -> None:
         ({2: 0}, [0, 0, 0]), ([1, -1.0, 0], [1, -1, 0]), (np.array([0, 1, 0]), [0, 1, 0]), ((-1, 0, 0), [-1, 0, 0]),
         ({}, [0, 0, 0]),
     ):  # fmt: skip
-        assert monotone.signs(given, plain).tolist() == expected
+        assert monotone.signs(given, plain, None).tolist() == expected
     for given, says in (
         ({True: 1}, "no such column"), ({"x3": 1}, "no such column"), ([1, 0], "2 signs"), ([1, 0, 0, 0], "4 signs"),
         ({"2": 1}, "no order"), ([0, 0, -1], "no order"), ({0: 2}, "sign"), ({0: 0.5}, "sign"), ({0: np.True_}, "sign"),
         ("101", "sign"), ({0: "1"}, "sign"), ({0: None}, "sign"), (3, "sign"),
     ):  # fmt: skip
         with pytest.raises(InvalidParameter, match=says):
-            monotone.signs(given, plain)  # type: ignore[arg-type]
+            monotone.signs(given, plain, None)  # type: ignore[arg-type]
     several = Schema(plain.features, Classes((0, 1, 2)))
-    assert not monotone.signs([0, 0, 0], several).any()
+    assert not monotone.signs([0, 0, 0], several, None).any()
     with pytest.raises(InvalidParameter, match="several scores"):
-        monotone.signs([1, 0, 0], several)
+        monotone.signs([1, 0, 0], several, None)
 
 
 def test_a_tree_of_negative_weight_falls_and_one_note_is_enough() -> None:

@@ -114,6 +114,14 @@ def test_constraints_that_are_none_are_refused_by_groups_too(given: Any, message
         classifier(owners=OWNERS, monotone_constraints=given).fit(X, Y, groups=GROUPS)
 
 
+def test_deep_trees_with_constraints_are_refused_by_groups_too() -> None:
+    """Before an owner is asked: afterwards which leaves touch would be looked at in matrices of leaves by leaves."""
+    deep = classifier(owners=OWNERS, depth=13, rounds=1, monotone_constraints={0: 1})
+    with pytest.raises(InvalidParameter, match="depth = 13: at most 12"):
+        deep.fit(X, Y, groups=GROUPS)
+    assert not hasattr(deep, "transcript_")
+
+
 def test_where_noise_wins_is_said_by_groups_too() -> None:
     """More owners than records can serve: as for records that are dealt, by the stated number of rows."""
     for rows, fits in ((10**9, True), (np.int64(40), False)):

@@ -13,8 +13,9 @@ import pytest
 
 from refdp.audit.opened_replay import NothingOpened
 from refdp.audit.package import stages
-from refdp.audit.package.causes import BITS, EPSILON, of_replay, of_structure
+from refdp.audit.package.causes import BITS, EPSILON, ROUNDING, of_replay, of_structure
 from refdp.audit.package.entries import Neighbours
+from refdp.audit.package.findings import Witness
 from refdp.audit.package.scope import Claim, Entry, Scope
 from refdp.audit.package.sources import Location
 from refdp.audit.package.stages import Fails, Subject
@@ -116,9 +117,9 @@ def test_an_entry_that_raises_on_both_sides_fails(monkeypatch: pytest.MonkeyPatc
         assert one.pairs[0].first.tolist() == [[1.0], [2.0]]
 
     def broken(rows: Any, seed: int) -> float:
-        raise InvalidParameter("of refdp")
+        raise InvalidParameter("of a package that is built on refdp")
 
-    with pytest.raises(InvalidParameter):
+    with pytest.raises(Fails, match="raises on both sides: InvalidParameter: of a package"):
         stages.ranked(subject(broken))
     ticks = iter([3.0, 7.0])
     monkeypatch.setattr(stages, "time", SimpleNamespace(perf_counter=lambda: next(ticks)))
@@ -172,19 +173,23 @@ def test_how_far_outputs_lie_apart() -> None:
     assert stages._apart(lambda rows, seed: [1.0] * len(rows), one, generator) == 1.0
     assert stages._apart(lambda rows, seed: math.nan if len(rows) == 1 else 1.0, one, generator) == 1.0
 
-    def raising(rows: Any, seed: int) -> float:
-        if len(rows) == 1:
-            raise ValueError
-        return 1.0
+    def raising(error: type[Exception], *sizes: int) -> Any:
+        def function(rows: Any, seed: int) -> float:
+            if len(rows) in sizes:
+                raise error(f"of {len(rows)}" if len(sizes) == 2 else "")
+            return 1.0
 
-    assert stages._apart(raising, one, generator) == 1.0
+        return function
+
+    for error in (ValueError, InvalidParameter):
+        assert stages._apart(raising(error, 1), one, generator) == 1.0
+        assert stages._apart(raising(error, 1, 2), one, generator) == 1.0
+    few: Any = lambda rows, seed: "too few" if len(rows) < 2 else 1.0  # noqa: E731
+    assert stages._apart(few, one, generator) == 1.0
+    assert stages._apart(lambda rows, seed: f"{'few' * len(rows)}", one, generator) == 1.0
+    assert stages._apart(lambda rows, seed: None if len(rows) < 2 else "", one, generator) == 1.0
+    assert stages._apart(lambda rows, seed: None, one, generator) == 0.0
     assert stages._apart(lambda rows, seed: 5.0, one, generator) == 0.0
-
-    def broken(rows: Any, seed: int) -> float:
-        raise InvalidParameter("of refdp")
-
-    with pytest.raises(InvalidParameter):
-        stages._apart(broken, one, generator)
 
 
 def _numbers(count: int) -> list[int]:
@@ -336,6 +341,41 @@ def test_known_losses_above_the_claim_stay_open_beside_randomness_that_is_not_op
     assert (rows[0].verdict, rows[0].decides) == (LEFT, True) and rows[0].reason.startswith("adds up to 30; the result")
 
 
+def test_pairs_that_raise_on_both_sides_are_not_replayed() -> None:
+    """Whatever the class of the error; what only runs with opened noise raise is a fault of the file."""
+
+    def function(rows: Any, seed: int) -> float:
+        if rows[0, 0] == 5.0:
+            raise InvalidParameter("of a package that is built on refdp")
+        return 0.0
+
+    def audit(pairs: Any) -> Any:
+        for one in pairs:
+            for side in one.sides[:1]:
+                function(side, 0)
+        return "report"
+
+    def fault(kind: type[Exception]) -> Any:
+        def audit(pairs: Any) -> Any:
+            raise kind("of the file")
+
+        return audit
+
+    bad, good = pair(5.0, 6.0), pair(1.0, 2.0)
+    assert stages._replayed(subject(function, pairs=[good]), audit) == ("report", [good])
+    assert stages._replayed(subject(function, pairs=[bad, good]), audit) == ("report", [good])
+    with pytest.raises(Fails, match="raises on both sides: InvalidParameter: of a package"):
+        stages._replayed(subject(function, pairs=[bad]), audit)
+    with pytest.raises(InvalidParameter, match="of the file"):
+        stages._replayed(subject(function, pairs=[good]), fault(InvalidParameter))
+    with pytest.raises(InvalidParameter, match="of the file"):
+        stages._replayed(subject(function, pairs=[bad, good]), fault(InvalidParameter))
+    with pytest.raises(Fails, match="KeyError"):
+        stages._replayed(subject(function, pairs=[good]), fault(KeyError))
+    with pytest.raises(NothingOpened):
+        stages._replayed(subject(function, pairs=[bad]), fault(NothingOpened))
+
+
 # --- Structural checks ------------------------------------------------------------------------------------------------
 
 
@@ -429,7 +469,8 @@ def test_two_pairs_are_sampled(monkeypatch: pytest.MonkeyPatch, asked: list[Any]
     assert [(s.mechanism is one.function, s.pair.first.tolist(), s.pair.second.tolist(), s.seed, s.size)
         for s in sources] == [
         (True, [[1.0], [2.0]], [[1.0]], 47, 500), (True, [[5.0], [6.0]], [[5.0]], 48, 500)]  # fmt: skip
-    assert delta == 0.125 and named == {"claimed": 1.0, "confidence": 1 - 1e-9, "samples": 900, "low_bits": False}
+    assert delta == 0.125 and named == {"claimed": 1.0, "confidence": 1 - 1e-9, "samples": 900, "low_bits": False,
+                                       "without": frozenset()}  # fmt: skip
     one, found, given, bound = bound_of(monkeypatch, False, True)
     assert one.svg == "svg" and given[1] == (given[0][0][1], True, "one")
     assert bound_of(monkeypatch, True, True, samples=0)[1:3] == (None, [])
@@ -443,7 +484,12 @@ def test_a_refuted_claim_is_a_finding(monkeypatch: pytest.MonkeyPatch, asked: li
     assert found.figures == {"epsilon at least": 1.234568, "event": "output", "counts": [9, 2], "runs a side": 500}
     assert "at most 1e-09 (test)" in found.evidence
     assert asked == [("black box", [(("counting", "one", "pair of 5.0", "e", 500), ("likelier", 1.0, 0.125))])]
-    assert bound_of(monkeypatch, True, False, bits=True)[0].findings[0].cause is BITS
+    bits: Any = {"bits": True, "event": "log2 of the lowest set bit of output 12 == -53"}
+    (found,) = bound_of(monkeypatch, True, False, **bits)[0].findings
+    assert (found.cause, found.where) == (BITS, "returned value")
+    for event in ("decimals of output 12 >= 7", "significant digits of output 12", "denominator of output 12 == 3"):
+        (found,) = bound_of(monkeypatch, True, False, **bits | {"event": event})[0].findings
+        assert (found.cause, found.where) == (ROUNDING, "output 12")
     for changed, tried in [({"event": ""}, 0), ({"kind": "notebook"}, 0), ({}, 1)]:
         asked.clear()
         bound_of(monkeypatch, True, False, **changed)  # type: ignore[arg-type]
@@ -494,13 +540,13 @@ def test_accepted_last_bits_do_not_end_the_black_box(asked: list[Any]) -> None:
     one = subject(noisy, **given)
     one.location = Location("p", 1, "", "")
     bound = stages.black_box(one, False)
-    assert [found.cause for found in one.findings] == [BITS] and one.bits is None
+    assert [found.cause for found in one.findings] == [BITS] and one.digits == []
     told = {row.what: row for row in stages.outside_rows(one, bound, [], 0)}
     assert told["composition"].verdict is LEFT and not told["composition"].decides
     again = subject(noisy, **given)
     again.location, again.known = one.location, {one.findings[0].id: "known"}
     bound = stages.black_box(again, False)
-    assert [found.cause for found in again.findings] == [BITS, EPSILON] and again.bits is not None
+    assert [found.cause for found in again.findings] == [BITS, EPSILON] and len(again.digits) == 1
     told = {row.what: row for row in stages.outside_rows(again, bound, [], 0)}
     assert told["composition"].verdict is FOUND and told["floating point"].verdict is FOUND
     honest = subject(lambda rows, seed: len(rows) + float(np.random.default_rng(seed).laplace(0, 1)), **given)
@@ -509,3 +555,35 @@ def test_accepted_last_bits_do_not_end_the_black_box(asked: list[Any]) -> None:
     assert bound is not None and not bound.refuted and [found.cause for found in honest.findings] == [BITS]
     told = {row.what: row for row in stages.outside_rows(honest, bound, [], 0)}
     assert told["composition"].verdict is LOOKED and told["floating point"].verdict is FOUND
+
+
+def test_accepted_last_bits_do_not_accept_how_data_round(asked: list[Any]) -> None:
+    """Decimals that follow the number of records are another finding, of each output; and theirs leaves others."""
+
+    def noisy(rows: Any, seed: int) -> list[float]:
+        generator = np.random.default_rng(seed)
+        rounded = [round(float(generator.normal()), 6 + len(rows) % 2) for _ in range(2)]
+        return [len(rows) + float(generator.laplace(0, 1)), *rounded]
+
+    known: dict[str, str] = {}
+    found = []
+    for _ in range(4):
+        one = subject(noisy, pairs=[pair(1.0)], samples=2_000, claim=replace(CLAIM, delta=0.0))
+        one.location, one.known = Location("p", 1, "", ""), known
+        bound = stages.black_box(one, False)
+        assert bound is not None
+        found = [(finding.cause, finding.where) for finding in one.findings]
+        told = {row.what: row for row in stages.outside_rows(one, bound, [], 0)}
+        assert told["floating point"].verdict is FOUND
+        assert told["composition"].verdict is (LEFT if bound.refuted else LOOKED)
+        if not bound.refuted:
+            break
+        known = known | {one.findings[-1].id: "known"}
+    parts = {(BITS, "returned value"), (ROUNDING, "output 1"), (ROUNDING, "output 2")}
+    assert {*found} <= parts and {*found} >= parts - {(BITS, "returned value")} and len({*known}) == len(found)
+    alone = subject(noisy, pairs=[pair(1.0)], samples=2_000, claim=replace(CLAIM, delta=0.0))
+    alone.location = Location("p", 1, "", "")
+    bits = alone.found("black box", BITS, "epsilon", "", pair(1.0), "", {}, Witness("", False, False)).id
+    alone.known = {bits: "known"}
+    stages.black_box(alone, False)
+    assert alone.findings[-1].cause is ROUNDING and alone.findings[-1].id not in alone.known

@@ -286,6 +286,13 @@ def test_randomness_that_is_not_opened_is_seen(module: Any) -> None:
     assert not opening.has_other_randomness(scope_of(TABLE, {"caller": "x"}), close, rows, doors)
     assert issubclass(ImpossibleReplay, Exception)
 
+    def raising(rows: Any, seed: int) -> Any:
+        raise InvalidParameter(f"below {module.noise(1.0, 2.0)}" + f" of {seed}" * module.told)
+
+    for told in (False, True):
+        module.told = told
+        assert opening.has_other_randomness(scope_of(TABLE), raising, rows, doors) is told
+
 
 def test_expressions_for_true_values(module: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     argument = "inspect.signature(noise).bind(*a, **k).arguments[{!r}]"

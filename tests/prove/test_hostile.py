@@ -22,12 +22,12 @@ from refdp.errors import InvalidParameter
 from refdp.faces.registry import paper
 from refdp.papers import sgbdt
 from refdp.papers.fedgbdt import WHOLE
-from refdp.prove import magnitudes
-from refdp.prove.asking import Solvers
+from refdp.prove import magnitudes, open, reading, releases
+from refdp.prove.asking import Solvers, unknowns
 from refdp.prove.keeping import changed, state
 from refdp.prove.magnitudes import FAR, Nature, too_far
 from refdp.prove.peeking import peeks
-from refdp.prove.reading import prove
+from refdp.prove.reading import Proof, prove
 from tests.mutants.harness import Mutant, applied
 from tests.mutants.matrix import FEATURES, TARGETS
 from tests.prove import hostile_twentyfirst as latest
@@ -63,6 +63,7 @@ from tests.prove.hostile_thirtyfifth import IGNORED, THIRTYFIFTH
 from tests.prove.hostile_thirtyfirst import THIRTYFIRST
 from tests.prove.hostile_thirtyfourth import HONEST as HONEST_THIRTYFOURTH
 from tests.prove.hostile_thirtyfourth import THIRTYFOURTH
+from tests.prove.hostile_thirtyninth import CLIPPED, SCARCE, SIZED, THIRTYNINTH
 from tests.prove.hostile_thirtysecond import ANYWHERE as ABOVE_ONE
 from tests.prove.hostile_thirtysecond import FLOATS, THIRTYSECOND
 from tests.prove.hostile_thirtyseventh import THIRTYSEVENTH
@@ -168,6 +169,45 @@ def test_an_open_parameter_is_not_below_its_own_example_or_floats_alone(
     with applied(mutant.patches):  # type: ignore[arg-type]
         found = prove("dpboost", params, Schema(FEATURES, TARGETS["regression"]), solvers=solvers, anywhere=anywhere)
     assert found.verdict == "NOT PROVED"
+
+
+@pytest.mark.parametrize(("mutant", "anywhere"), [pytest.param(*one, id=one[0].name) for one in THIRTYNINTH])
+def test_a_text_that_is_right_at_the_ends_of_a_range_alone_is_not_proved(
+    solvers: Solvers, monkeypatch: pytest.MonkeyPatch, mutant: Mutant, anywhere: Any
+) -> None:
+    """Without the readings at the ends, which show none of them."""
+    monkeypatch.setattr(reading, "ends", lambda *_: ())
+    found = _anywhere(solvers, mutant, anywhere)
+    assert found.verdict == "NOT PROVED" and all(one.reason for one in found.failures)
+
+
+def _anywhere(solvers: Solvers, mutant: Mutant, anywhere: Any) -> Proof:
+    name, settings = paper_of(mutant), {key: one for key, one in mutant.settings.items() if key != "target"}
+    params = paper(name).params({"epsilon": 1.0, **AR, **settings}, as_published=False)
+    with applied(mutant.patches):  # type: ignore[arg-type]
+        schema = Schema(FEATURES, TARGETS["regression"])
+        return prove(name, params, schema, solvers=solvers, briefly=True, anywhere=anywhere)
+
+
+def _at_ends(terms: list[Any]) -> Iterator[dict[str, tuple[float, float]]]:
+    """Sizes at the ends of ranges alone."""
+    own = {str(one): magnitudes.ranges[str(one)] for one in unknowns(terms).values() if str(one) in magnitudes.ranges}
+    for end in (0, 1):
+        yield {name: (math.log2(ends[end]), math.log2(ends[end])) for name, ends in own.items()}
+
+
+@pytest.mark.parametrize(
+    ("case", "owner", "name", "instead"),
+    [pytest.param(CLIPPED[0], open, "TIMES", 0, id="what is rounded before a comparison"),
+     pytest.param(SCARCE[0], releases, "_has_room", lambda *_: "", id="the least of a bound"),
+     pytest.param(SIZED[0], magnitudes, "_pieces", _at_ends, id="sizes within a range")],
+)  # fmt: skip
+def test_each_check_within_a_range_is_needed(
+    solvers: Solvers, monkeypatch: pytest.MonkeyPatch, case: Any, owner: Any, name: str, instead: Any
+) -> None:
+    monkeypatch.setattr(reading, "ends", lambda *_: ())
+    monkeypatch.setattr(owner, name, instead)
+    assert _anywhere(solvers, *case).verdict == "PROVED"
 
 
 @pytest.mark.parametrize(

@@ -232,18 +232,19 @@ def test_public_numbers_are_on_no_grid_and_no_degree(monkeypatch: pytest.MonkeyP
     p, q = real(), real()
     monkeypatch.setitem(magnitudes.ranges, name_of(p), (0.25, 64.0))
     monkeypatch.setattr(magnitudes, "natures", {name_of(q): Nature(free=(0.0, 0.0))})
-    ends = list(magnitudes._ends([p * X]))
-    assert ends == [{name_of(p): -2.0}, {name_of(p): 6.0}]
-    assert magnitudes._size(p, {}, ends[1]) == Size(6.0, 6.0, 0, -math.inf, None, None, True,
-                                                             crowd=(6.0, 6.0), natural=True, thin=6.0)  # fmt: skip
+    pieces = list(magnitudes._pieces([p * X]))
+    assert pieces == [{name_of(p): (-2.0, 2.0)}, {name_of(p): (2.0, 6.0)}]
+    assert magnitudes._size(p, {}, pieces[1]) == Size(2.0, 6.0, 0, -math.inf, None, None, True,
+                                                      crowd=(2.0, 6.0), natural=True, thin=2.0)  # fmt: skip
     assert size(q) == Size(0.0, 0.0, 1, -math.inf, None, None, False)
     assert about(q + X, -52.0, None)
-    for low, high, found in ((-1.0, 2.0, [-BEYOND] * 2), (0.0, 2.0, [-BEYOND] * 2), (-4.0, -2.0, [2.0, 1.0])):
+    for low, high, found in ((-1.0, 2.0, (-BEYOND, 1.0)), (0.0, 2.0, (-BEYOND, 1.0)), (-4.0, -2.0, (1.0, 2.0)),
+                             (0.0, 0.0, (-BEYOND, -BEYOND)), (3.0, 3.0, (math.log2(3), math.log2(3)))):  # fmt: skip
         monkeypatch.setitem(magnitudes.ranges, name_of(p), (low, high))
-        assert [one[name_of(p)] for one in magnitudes._ends([p])] == found
-        assert not magnitudes._size(p, {}, {name_of(p): 0.0}).positive
+        assert [one[name_of(p)] for one in magnitudes._pieces([p])] == [found]
+        assert magnitudes._size(p, {}, {name_of(p): (0.0, 0.0)}).positive is (low > 0)
     monkeypatch.setitem(magnitudes.ranges, name_of(p), (0.25, 64.0))
-    sized = {name_of(p): 6.0}
+    sized = {name_of(p): (6.0, 6.0)}
     for term, positive in ((p + 1, True), (p + X, False), (p - 1, False), (p * 3, True), (p * X, False), (p / 3, True),
                            (p + number(-1), False), (X * p, False), (-p, False)):  # fmt: skip
         assert magnitudes._size(term, {}, sized).positive is positive, term

@@ -264,6 +264,31 @@ def test_sums_of_public_numbers_above_zero_are_no_smaller_than_their_largest(mon
     assert too_far([(100 + v) / ((number(50) + v) * (number(51) + v))]) == far
 
 
+def test_formulas_of_a_range_have_their_sizes_within_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """1 / (v + 1 / v) is a half at 1, and 2^-8 at both ends."""
+    x, v = real(), real()
+    monkeypatch.setitem(magnitudes.ranges, name_of(v), (2.0**-8, 2.0**8))
+    beside = v + 1 / v
+    assert spread([1 / beside])[1] >= 0.5 and spread([v / (1 + v) / (1 + v)])[1] >= 0.25
+    lost = x / 3 / beside / beside / beside
+    assert -60 < magnitudes.error_of(lost) < -45 and too_far([lost * number(2**16)]) == ""
+    assert "rounds large" in too_far([lost * number(2**40)])
+    clipped = z3.If(v <= 1, v, number(1)) * z3.If(1 / v <= 1, 1 / v, number(1))
+    assert spread([clipped])[1] >= 1.0
+
+
+def test_many_ranges_are_looked_at_in_longer_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    several = [real() for _ in range(8)]
+    for one in several:
+        monkeypatch.setitem(magnitudes.ranges, name_of(one), (2.0**-8, 2.0**8))
+    for many, count in ((1, 4), (3, 64), (4, 16), (7, 1)):
+        pieces = list(magnitudes._pieces([sum(several[:many])]))
+        assert len(pieces) == count
+        assert {ends for piece in pieces for ends in piece.values()} >= {pieces[0][name_of(several[0])]}
+        assert min(low for one in pieces for low, _ in one.values()) == -8.0
+        assert max(high for one in pieces for _, high in one.values()) == 8.0
+
+
 def test_steps_of_the_grid_may_be_as_far_as_their_rounding_takes_for_possible() -> None:
     """x / 3 is off by 2^-53, by 2^-29 steps of the grid: rounded to a whole number of them that is nothing."""
     x, step = real(), number(GRID)

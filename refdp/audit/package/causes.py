@@ -27,7 +27,10 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True)
 class Cause:
-    """One cause. words: for somebody who does not know the program. advisory: where it was described, "" if nowhere."""
+    """One cause. words: for somebody who does not know the program. advisory: where it was described, "" if nowhere.
+
+    placed: whether a finding's name is also that of its part of the output, so that others of the cause are not it.
+    """
 
     name: str
     title: str
@@ -36,6 +39,7 @@ class Cause:
     words: str
     remedy: str
     advisory: str = ""
+    placed: bool = False
 
 
 MIRONOV = (
@@ -182,6 +186,16 @@ BITS = Cause(
     "Add discrete noise on a public grid, or snap outputs to one that is coarse against the noise.",
     MIRONOV,
 )
+ROUNDING = Cause(
+    "data-dependent-rounding",
+    "How finely an output is rounded tells the data sets apart",
+    FLOATING,
+    HIGH,
+    "How many decimals or digits an output has, or on which grid it lies, depends on a record. That shows whatever the "
+    "noise is, exact noise too.",
+    "Round every output to one public grid, and choose it before the records are seen.",
+    placed=True,
+)
 EPSILON = Cause(
     "epsilon-exceeded",
     "Runs refute the claimed epsilon",
@@ -223,7 +237,7 @@ STRUCTURAL = {
 }  # fmt: skip
 """By the kinds of the structural checks."""
 
-BY_NAME = {one.name: one for one in (*REPLAY.values(), *STRUCTURAL.values(), FLOW, EPSILON, OTHER)}
+BY_NAME = {one.name: one for one in (*REPLAY.values(), *STRUCTURAL.values(), FLOW, ROUNDING, EPSILON, OTHER)}
 
 
 def of_replay(kind: str) -> Cause:

@@ -70,8 +70,9 @@ class Finding:
 
     @property
     def id(self) -> str:
-        """A name that stays when lines move: of package, entry, cause and function."""
+        """A name that stays when lines move: of package, entry, cause, function and for some causes the output."""
         shown = [self.package, self.entry, self.stage, self.cause.name, self.location.function]
+        shown += [self.where] * self.cause.placed
         return hashlib.sha256(json.dumps(shown).encode()).hexdigest()[:16]
 
     @property

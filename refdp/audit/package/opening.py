@@ -16,8 +16,10 @@ from refdp.audit.campaign import load
 from refdp.audit.opened_door import LAWS, Patch, _patches, noise, opened
 from refdp.audit.opened_laws import NoiseCall, Unknown
 from refdp.audit.opened_runs import Doors
+from refdp.audit.outputs import leaves_of_error
 from refdp.audit.package.scope import Scope
 from refdp.audit.reading import Leaf
+from refdp.audit.runs import RAISED
 from refdp.audit.structural_state import leaves
 from refdp.errors import ImpossibleReplay, InvalidParameter
 
@@ -47,10 +49,10 @@ def has_other_randomness(scope: Scope, function: Callable[[Any, int], Any], rows
     try:
         _seeded(seed)
         with opened(*opened_functions) as curator:
-            first = leaves(function(rows.copy(), seed))
+            first = _leaves(function, rows, seed)
         _seeded(seed + 1)
         with opened(*opened_functions, replay=curator.recording(), coins=False):
-            second = leaves(function(rows.copy(), seed + 1))
+            second = _leaves(function, rows, seed + 1)
     except ImpossibleReplay:
         return True
     finally:
@@ -59,6 +61,16 @@ def has_other_randomness(scope: Scope, function: Callable[[Any, int], Any], rows
     if first.keys() != second.keys():
         return True
     return not all(_same(first[path], second[path], rounding(scope)) for path in first)
+
+
+def _leaves(function: Callable[[Any, int], Any], rows: Any, seed: int) -> dict[str, Leaf]:
+    """What a run publishes, an error too."""
+    try:
+        return leaves(function(rows.copy(), seed))
+    except ImpossibleReplay:
+        raise
+    except RAISED as error:
+        return leaves_of_error(error)
 
 
 def _same(a: Leaf, b: Leaf, room: float) -> bool:

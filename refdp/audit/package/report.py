@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from refdp.audit.package.causes import BITS
+from refdp.audit.package.causes import BITS, ROUNDING
 from refdp.audit.package.findings import Finding, Group, grouped
 from refdp.audit.package.scope import Entry, Scope
 from refdp.audit.package.sources import Location
@@ -197,13 +197,11 @@ def _beside(rows: Sequence[Row]) -> list[Verdict]:
 
 
 def ended_early(one: Examined, known: Collection[str]) -> bool:
-    """Whether a black box ended with last bits that are accepted now, so that it would go on."""
+    """Whether a black box ended with last bits or digits that are accepted now, so that it would go on."""
     told = {row.what: row for row in one.coverage}["composition"]
-    return (
-        told.verdict is Verdict.NOT_EXAMINED
-        and not told.decides
-        and any(found.id in known and found.stage == "black box" and found.cause is BITS for found in one.findings)
-    )
+    ended = [found.id for found in one.findings if found.stage == "black box" and found.cause in (BITS, ROUNDING)]
+    left = told.verdict is Verdict.NOT_EXAMINED and not told.decides
+    return left and bool(ended) and all(one in known for one in ended)
 
 
 def _weakest(what: str, entries: Sequence[Examined]) -> Row:

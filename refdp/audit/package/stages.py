@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,9 +12,11 @@ import numpy as np
 from refdp.audit import structural
 from refdp.audit.blackbox import Bound, bound_from, looks
 from refdp.audit.blackbox_rows import Looked, by_last_bits, coverage
+from refdp.audit.events_statistics import LOWEST_BITS, digits_of
 from refdp.audit.opened_replay import NothingOpened, audit_opened
-from refdp.audit.outputs import one_row
-from refdp.audit.package.causes import BITS, EPSILON, Cause, of_replay, of_structure
+from refdp.audit.opened_report import OpenedReport
+from refdp.audit.outputs import row_of_error, whole_row
+from refdp.audit.package.causes import BITS, EPSILON, ROUNDING, Cause, of_replay, of_structure
 from refdp.audit.package.entries import Function, Neighbours
 from refdp.audit.package.findings import Finding, Witness
 from refdp.audit.package.opening import doors, has_other_randomness, rounding, value_arguments
@@ -33,7 +35,7 @@ from refdp.audit.package.witness import (
     watching,
 )
 from refdp.audit.replay import finite_or_name
-from refdp.audit.runs import InProcess, InputPair, stacked
+from refdp.audit.runs import RAISED, InProcess, InputPair, compared
 from refdp.audit.verdicts import SUBJECTS, Row, Verdict
 from refdp.errors import RefdpError
 
@@ -53,7 +55,8 @@ WITNESS_SECONDS = 15.0
 class Subject:
     """An entry point under audit. pairs: those that are looked at, the most telling first, after `ranked`.
 
-    known: names of findings that are accepted. bits: the black box's bound by last bits, if it went on without them.
+    known: names of findings that are accepted. digits: bounds of the black box by last bits or digits that are
+    accepted, without which it went on.
     """
 
     scope: Scope
@@ -66,7 +69,7 @@ class Subject:
     svg: str = ""
     findings: list[Finding] = field(default_factory=list)
     known: Collection[str] = ()
-    bits: Bound | None = None
+    digits: list[Bound] = field(default_factory=list)
 
     def found(self, stage: str, cause: Cause, kind: str, where: str, pair: Neighbours, evidence: str,
               figures: dict[str, Any], shown: Witness, location: Location | None = None, *,
@@ -91,17 +94,10 @@ def ranked(subject: Subject) -> None:
     """Put the most telling pairs first: those whose outputs lie furthest apart in a few runs. Errors: Fails."""
     seed = subject.scope.seed
     start = time.perf_counter()
-    errors = []
-    for side in subject.pairs[0].sides:
-        try:
-            subject.function(side.copy(), seed)
-        except RefdpError:
-            raise
-        except Exception as error:
-            errors.append(error)
+    errors = [error for side in subject.pairs[0].sides if (error := _error(subject.function, side, seed)) is not None]
     subject.seconds = (time.perf_counter() - start) / 2
     if len(errors) == 2:
-        raise Fails(f"it raises on both sides: {type(errors[0]).__name__}: {errors[0]}")
+        raise Fails(_told(errors[0]))
     if len(subject.pairs) < 2:
         return
     tried = subject.pairs if subject.seconds < SLOW else subject.pairs[:4]
@@ -110,11 +106,19 @@ def ranked(subject: Subject) -> None:
     subject.pairs = [tried[place] for place in np.argsort([-score for score in scores], kind="stable")]
 
 
+def _error(function: Function, side: Any, seed: int) -> Exception | None:
+    """What a run raises, if it does. Whatever its class, an entry's error is one of its outputs."""
+    try:
+        function(side.copy(), seed)
+    except RAISED as error:
+        return error
+    return None
+
+
 def _apart(function: Function, pair: Neighbours, generator: np.random.Generator) -> float:
     """The largest distance of the distributions of one output, in [0, 1], on few runs: only a guide."""
-    sides = [[_row(function, side, int(generator.integers(2**31))) for _ in range(SCORED)] for side in pair.sides]
-    width = max(len(row) for side in sides for row in side)
-    first, second = (np.nan_to_num(stacked(side, width), nan=1e300) for side in sides)
+    here, there = ([_row(function, side, int(generator.integers(2**31))) for _ in range(SCORED)] for side in pair.sides)
+    first, second = (np.nan_to_num(side, nan=1e300) for side in compared(here, there, SCORED))
     gaps = []
     for a, b in zip(first.T, second.T, strict=True):
         pooled = np.concatenate([a, b])
@@ -125,11 +129,10 @@ def _apart(function: Function, pair: Neighbours, generator: np.random.Generator)
 
 def _row(function: Function, side: Any, seed: int) -> np.ndarray:
     try:
-        return one_row(function(side.copy(), seed))
-    except RefdpError:
-        raise
-    except Exception:
-        return np.empty(0)
+        output = function(side.copy(), seed)
+    except RAISED as error:
+        return row_of_error(error)
+    return whole_row(output)
 
 
 def replay(subject: Subject) -> tuple[list[Row], dict[str, Any]]:
@@ -140,14 +143,20 @@ def replay(subject: Subject) -> tuple[list[Row], dict[str, Any]]:
         why = "left out by the file" if not entry.replay else "no noise function of the package is opened"
         return _unopened(why), {}
     claim = entry.claim
-    try:
-        report = audit_opened(
-            lambda rows: subject.function(rows, _drawn_seed()), [p.sides for p in subject.pairs], *opened_functions,
+
+    def opened(pairs: Sequence[Neighbours]) -> OpenedReport:
+        return audit_opened(
+            lambda rows: subject.function(rows, _drawn_seed()), [p.sides for p in pairs], *opened_functions,
             epsilon=claim.epsilon, delta=claim.delta, relation=claim.relation, seed=scope.seed,
             rounding=rounding(scope), last_bits=False,  # runs of the whole function look at them
         )  # fmt: skip
+
+    try:
+        report, pairs = _replayed(subject, opened)
     except NothingOpened:
         return _unopened(UNCALLED), {}
+    except Fails as error:
+        return _unopened(str(error)), {}
     if report.runs and not report.calls:
         return _unopened(UNCALLED), {}
     blurred = any(
@@ -156,7 +165,7 @@ def replay(subject: Subject) -> tuple[list[Row], dict[str, Any]]:
     violations = [one for one in report.violations if not (blurred and one.kind in BLURRED)]
     for violation in violations:
         cause = of_replay(violation.kind)
-        pair = subject.pairs[int(violation.witness.get("pair", 0))]
+        pair = pairs[int(violation.witness.get("pair", 0))]
         figures = {
             "declared": finite_or_name(violation.declared),
             "observed": finite_or_name(violation.observed),
@@ -187,6 +196,40 @@ def replay(subject: Subject) -> tuple[list[Row], dict[str, Any]]:
         rows = [_blurred(row, report.sums) for row in rows]
     return rows, {"runs": report.runs, "calls": report.calls, "loss": finite_or_name(report.worst),
                   "delta": report.delta, **({"other randomness": True} if blurred else {})}  # fmt: skip
+
+
+def _replayed(
+    subject: Subject, audit: Callable[[list[Neighbours]], OpenedReport]
+) -> tuple[OpenedReport, list[Neighbours]]:
+    """The report, and the pairs that it is about: those on both sides of which the entry raises cannot be replayed.
+
+    Errors: Fails where runs raise on both sides; InvalidParameter where only runs with noise functions opened do.
+    """
+    try:
+        return audit(subject.pairs), subject.pairs
+    except NothingOpened:
+        raise
+    except RAISED as error:
+        pairs = [pair for pair in subject.pairs if not _fails(subject, pair)]
+        if len(pairs) == len(subject.pairs) and isinstance(error, RefdpError):
+            raise
+        if len(pairs) in (0, len(subject.pairs)):
+            raise Fails(_told(error)) from error
+    try:
+        return audit(pairs), pairs
+    except RefdpError:
+        raise
+    except RAISED as error:
+        raise Fails(_told(error)) from error
+
+
+def _fails(subject: Subject, pair: Neighbours) -> bool:
+    """Whether the entry itself, with nothing opened, raises on both sides of a pair."""
+    return all(_error(subject.function, side, subject.scope.seed) is not None for side in pair.sides)
+
+
+def _told(error: Exception) -> str:
+    return f"it raises on both sides: {type(error).__name__}: {error}"
 
 
 def _drawn_seed() -> int:
@@ -280,7 +323,8 @@ def structure(subject: Subject) -> tuple[list[dict[str, Any]], int]:
 def black_box(subject: Subject, curve: bool) -> Bound | None:
     """A lower bound of epsilon on the most telling pairs; None where the file leaves it out.
 
-    Where a bound by last bits of floating-point noise is accepted, it goes on without them: `subject.bits` is that one.
+    Where a bound by last bits of floating-point noise is accepted, or by the digits of an output, it goes on without
+    these alone: `subject.digits` are such bounds.
     """
     entry, scope = subject.entry, subject.scope
     if not entry.samples:
@@ -289,16 +333,18 @@ def black_box(subject: Subject, curve: bool) -> Bound | None:
     pairs = subject.pairs[:CHOSEN]
     sources = [InProcess(subject.function, InputPair(*p.sides), scope.seed + 7 + n, 500) for n, p in enumerate(pairs)]
 
-    def bounded(low_bits: bool) -> Bound:
+    def bounded() -> Bound:
+        without = frozenset(digits_of(one.event) for one in subject.digits)
         return bound_from(sources, claim.delta, claimed=claim.epsilon, confidence=1 - ALARM, samples=entry.samples,
-                          low_bits=low_bits)  # fmt: skip
+                          low_bits=entry.low_bits, without=without)  # fmt: skip
 
-    bound = bounded(entry.low_bits)
-    if bound.refuted:
+    bound = bounded()
+    while bound.refuted:
         subject.findings.append(_refuted(subject, bound, pairs[bound.pair]))
-        if subject.known and by_last_bits(bound) and subject.findings[-1].id in subject.known:
-            subject.bits, bound = bound, bounded(False)
-            subject.findings += [_refuted(subject, bound, pairs[bound.pair])] if bound.refuted else []
+        if not (subject.known and by_last_bits(bound) and subject.findings[-1].id in subject.known):
+            break
+        subject.digits.append(bound)
+        bound = bounded()
     if curve:
         subject.svg = _curve(sources[bound.pair], bound, entry)
     return bound
@@ -312,7 +358,10 @@ def _refuted(subject: Subject, bound: Bound, pair: Neighbours) -> Finding:
     if entry.kind == "callable" and event:
         runs = subject.runs(max(bound.tested, 200))
         tried = [(counting(entry, pair, event, runs), likelier(claim.epsilon, claim.delta))]
-    cause = BITS if by_last_bits(bound) else EPSILON
+    cause, where = EPSILON, "returned value"
+    if by_last_bits(bound):
+        told = digits_of(bound.event)
+        cause, where = (BITS, where) if told == LOWEST_BITS else (ROUNDING, told)
     here, there = bound.counts
     figures = {"epsilon at least": round(bound.lower, 6), "event": bound.words, "counts": [here, there],
                "runs a side": bound.tested}  # fmt: skip
@@ -320,7 +369,7 @@ def _refuted(subject: Subject, bound: Bound, pair: Neighbours) -> Finding:
         "black box",
         cause,
         "epsilon",
-        "returned value",
+        where,
         pair,
         f"statistical: a bound above the true epsilon has chance at most {ALARM:g} ({bound.test})",
         figures,
@@ -350,9 +399,10 @@ def outside_rows(
     if bound is not None:
         few = calls > 0 and structural.calls_for(entry.claim.epsilon, ALARM)[1]
         looked = Looked(sizes, calls, entry.low_bits, min(CHOSEN, len(subject.pairs)), few=few)
-        rows, before = (list(coverage(one, found, looked)) if one is not None else [] for one in (bound, subject.bits))
-        last = [row for row in before if row.what == "floating point"]
-        return [*(row for row in rows if not last or row.what != last[0].what), *last]
+        rows = list(coverage(bound, found, looked))
+        last = [row for one in subject.digits for row in coverage(one, found, looked) if row.what == "floating point"]
+        kept = [row for row in rows if not last or row.what != last[0].what or row.verdict is Verdict.VIOLATION]
+        return [*kept, *last]
     rows = [Row("published object", Verdict.VIOLATION, f"{one['kind']}: {one['meaning']}") for one in found
             if one["violation"]]  # fmt: skip
     left = "no black box: the file gives it no runs"

@@ -6,6 +6,7 @@ import inspect
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
+from numbers import Real
 from pathlib import Path
 from textwrap import indent
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
@@ -16,7 +17,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from refdp.accounting.budget import PrivacyBudget, ScopedBudget
-from refdp.checks import check_epsilon
+from refdp.checks import check_epsilon, plain
 from refdp.data.records import (
     Categorical,
     Classes,
@@ -26,6 +27,7 @@ from refdp.data.records import (
     Model,
     Schema,
     Target,
+    as_float,
     make_records,
     weighed,
 )
@@ -85,14 +87,14 @@ _SHARED = """
 
 
 def _unwrapped(value: Any) -> Any:
-    """A number of numpy as the one of Python: np.arange is what grids are made of."""
-    return value.item() if isinstance(value, np.generic) else value
+    """A number of numpy as the one of Python: np.arange is what grids are made of. So are those of other classes."""
+    return plain(value.item() if isinstance(value, np.generic) else value)
 
 
 def _range(bounds: Any) -> Interval:
     """The public label range. Errors: InvalidParameter unless it is two numbers."""
     try:
-        low, high = (float(bound) for bound in bounds)
+        low, high = (as_float(bound) if isinstance(bound, Real) else float(bound) for bound in bounds)
     except (TypeError, ValueError):
         raise InvalidParameter(f"label_bounds = {bounds!r}: two numbers (low, high) are allowed") from None
     return Interval(low, high)

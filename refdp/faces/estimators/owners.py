@@ -78,9 +78,9 @@ class Owned:
         features, observed = frames.describe(frame, me.bounds or {})
         target, label, unknown = me._target(frames.labels(y))
         schema = Schema(features, target)
-        signs(me.monotone_constraints, schema)
-        breaches = me._breaches(observed, unknown, me._target_parameter) + _breaches(stated)
         params = replace(me._params(paper, schema), owners=len(names))
+        signs(me.monotone_constraints, schema, params)
+        breaches = me._breaches(observed, unknown, me._target_parameter) + _breaches(stated)
         params = replace(params, turn_budget="whole") if measures else params  # no record is left unused
         records = make_records(schema, frames.encode(frame, features), label)
         parts = [records.take([row for row, owner in enumerate(member) if owner == name]) for name in names]

@@ -231,7 +231,7 @@ class Streaming:
         if begun is not None:
             begun.check_same(me._params(paper, begun.schema), *frames.describe(frame, me.bounds or {}), kind)
         stream = begun or self._begun(paper, frame, kind, unknown)
-        signs(me.monotone_constraints, stream.schema)
+        signs(me.monotone_constraints, stream.schema, params)
         records = make_records(stream.schema, frames.encode(frame, stream.schema.features), label)
         stream.names(records, ids)  # a batch that is refused begins no stream
         holder = None if ids is None else stream  # which cannot know strangers again
