@@ -15,7 +15,7 @@ import pytest
 
 from refdp.data import candidates as grids
 from refdp.data.kernels import GRID
-from refdp.data.records import Numeric, Schema
+from refdp.data.records import Categorical, Interval, Numeric, Schema
 from refdp.errors import InvalidParameter
 from refdp.noise.calibration import total_mu
 from refdp.noise.mechanisms import DiscreteGaussian, Gaussian
@@ -220,9 +220,12 @@ def test_budgets_and_their_shares() -> None:
     given = replace(params, hessian_weight=2.0)
     assert given.weight(REAL) == given.first_weight(TWO) == 2.0
     assert params.shares(TWO) == near((0.1, 0.02, 0.88))
-    assert replace(params, rows=2000).shares(REAL) == near((0.1, 0.1, 0.8))
+    assert replace(params, rows=2000).shares(REAL) == near((0.1, 0.1, 0.78))
+    assert replace(params, rows=2000, residual=0.5).shares(REAL) == near((0.1, 0.1, 0.8))
+    assert [params.last_share(schema) for schema in (TWO, THREE, REAL)] == [0.0, 0.0, 0.02]
+    assert params.last_deviation(REAL) == near(params.joint_norm(REAL, 0.3) / (params.mu() * math.sqrt(0.02)))
     assert params.shares(WORDS) == near((0.0, 0.02, 0.98))
-    assert replace(params, start_share=0.25, threshold_share=0.5).shares(REAL) == near((0.5, 0.25, 0.25))
+    assert replace(params, start_share=0.25, threshold_share=0.5).shares(REAL) == near((0.5, 0.25, 0.23))
 
 
 def test_both_passes_share_what_is_left_for_leaves() -> None:
@@ -410,7 +413,9 @@ def test_noise_alone_moves_no_quantile_far() -> None:
     noisy[20] += 1000.0
     cut = np.maximum(noisy[1:], 0.0).sum()
     assert cut > 3 * 1000.0
-    sums = grove.evened(edges, noisy, 100.0)
+    even = np.arange(1, grove.FINE + 2) / (grove.FINE + 1)
+    assert grove.of_width(edges) == near(even)
+    sums = grove.evened(noisy, 100.0, even, even)
     assert sums[-1] < 10 / 9 * 2.5 * 1000.0 + 800.0 and (np.diff(sums) > 0).all() and sums[0] > 0
 
 
@@ -491,8 +496,78 @@ def test_a_run_of_bins_has_most_of_the_records() -> None:
     runs = {1.0: [0, 4, 9, 0, 0], 0.5: [0, 4, 9, 1, 3], 0.0: [1, 4, 9, 1, 3]}
     for part, kept in runs.items():
         assert grove.in_one_piece(noisy, 2.5 * part).tolist() == kept
-    for rows, part in ((15, 1.0), (16, 0.5), (20, 0.5), (21, 0.0), (1000, 0.0)):
+    for rows, part in ((15, 1.0), (16, 0.5), (20, 0.5), (21, 0.0), (34, 0.0)):
         assert grove.most_of(noisy, 2.5, rows).tolist() == runs[part]
+    for rows in (35, 1000):  # 18 and twice 2.5 sqrt(5) are below 85% of these: nobody counted them
+        assert grove.most_of(noisy, 2.5, rows).tolist() == runs[0.5]
+    assert grove.most_of(noisy, 7.5, 15, 1 / 3).tolist() == runs[1.0]
+
+
+def test_missing_values_are_parted_where_they_are_seen() -> None:
+    """Above one deviation and sqrt(2 log M): by the low bound, which a fifth of the splits ask, and the first pass."""
+    coarse, features, params = grids.uniform(REAL, 7), (0, 3), grove.Params(1.0, ADD)
+    noisy = np.arange(float(coarse.bins[0] + coarse.bins[3]))
+    assert grove.missing_values(coarse, features, noisy).tolist() == [0.0, float(coarse.bins[0])]
+    sure = 2.0 * (1 + math.sqrt(2 * math.log(2)))
+    found = grove.parting_missing(REAL, coarse, features, np.array([sure * 0.999, sure * 1.001]), 2.0)
+    kind, own = REAL.features[3], coarse.thresholds[3].tolist()
+    assert isinstance(kind, Numeric) and found.thresholds[3].tolist() == [kind.low, *own]
+    assert all(found.thresholds[f] is one for f, one in enumerate(coarse.thresholds) if f != 3)
+    parted = [grove.parts_missing(REAL, found, f) for f in range(len(REAL.features))]
+    assert parted == [f == 3 for f in range(len(REAL.features))]
+    asked = [grove.value_at(REAL, found, 3, k / 1000) for k in range(1000)]
+    assert asked.count(kind.low) == 200 and [asked.count(one) for one in own] == pytest.approx(
+        [800 / len(own)] * 7, abs=1
+    )
+    assert grove.value_at(REAL, found, 3, 1 - 2.0**-53) == own[-1]
+    assert grove.value_at(REAL, coarse, 3, 0.0) == own[0]
+    for levels in (2, 3):
+        usual, (tree,) = grove.Params.first_levels, grove.shapes_of(params, REAL, found, 3)
+        assert usual is grove.Params.first_levels
+        (before,) = grove.shapes_of(params, REAL, coarse, 3)
+        leftmost = 2 ** (params.first_levels(REAL) - 1) - 1
+        changed = [k for k in range(len(tree)) if tree[k].tolist() != before[k].tolist()]
+        assert changed == [leftmost] and tree[leftmost].tolist() == [3, kind.low], levels
+        params = replace(params, rows=10**6)
+    single = grove.parting_missing(
+        REAL,
+        replace(coarse, thresholds=(*coarse.thresholds[:3], np.array([]), *coarse.thresholds[4:])),
+        (3,),
+        np.full(1, 99.0),
+        1.0,
+    )
+    assert single.thresholds[3].tolist() == [kind.low] and not grove.parts_missing(REAL, single, 3)
+
+
+@pytest.mark.parametrize(("low", "high", "more"), [
+    (0, 64, [2.0, 2.0**-4, 2.0**-9, 2.0**-14]),
+    (-32, 32, [-2.0, -(2.0**-4), -(2.0**-9), -(2.0**-14), 2.0**-14, 2.0**-9, 2.0**-4, 2.0]),
+    (10, 74, [12.0, 10 + 2.0**-4, 10 + 2.0**-9, 10 + 2.0**-14]),
+    (-64, 0, [-2.0, -(2.0**-4), -(2.0**-9), -(2.0**-14)]),
+    (2**26, 2**26 + 32, []),
+    (-2, 62, [-2.0**-4, -2.0**-9, -2.0**-14, 2.0**-14, 2.0**-9, 2.0**-4]),
+])  # fmt: skip
+def test_coarse_bins_come_closer_to_0(low: float, high: float, more: list[float]) -> None:
+    """Or to the bound next to it; never so near to another that the next histogram's bins would be one."""
+    schema = Schema((Numeric("x", low, high), Categorical("c", ("a", "b"))), Interval(0, 1))
+    even, found = grids.uniform(schema, 15), grove.coarse_cells(schema, (0,), closer=True)
+    assert grove.coarse_cells(schema, (0,), closer=False).thresholds[0].tolist() == even.thresholds[0].tolist()
+    own = found.thresholds[0].tolist()
+    assert own == sorted(own) and set(even.thresholds[0].tolist()) <= set(own)
+    beside = sorted(set(own) - set(even.thresholds[0].tolist()))
+    assert [one for one in beside if one != 0] == more and found.thresholds[1] is not None
+    counts = np.zeros(int(found.bins[0]))
+    for place in range(1, len(counts)):
+        counts[place] = 1e6
+        fine = grove.between(schema, found, (0,), counts, 1e-3).thresholds[0]
+        assert len(fine) == 63 and (np.diff(fine) > 0).all()
+        counts[place] = 0.0
+
+
+def test_what_all_trees_leave_is_added_where_it_is_sure() -> None:
+    assert grove.mean_left(np.array([6.01, 100.0]), 2.0, 0.5) == near(0.0601)
+    assert grove.mean_left(np.array([-6.01, -100.0]), 2.0, 0.5) == near(-6.01 / 13)
+    assert grove.mean_left(np.array([5.99, 100.0]), 2.0, 0.5) == 0.0
 
 
 def test_labels_nearby_move_the_centre_and_narrow_c() -> None:

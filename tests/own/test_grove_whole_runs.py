@@ -75,7 +75,9 @@ def test_a_run_is_that_of_a_loop_over_records(name: str) -> None:
     model = grove.train(params, data, Curator(source, params.relation))
     rows, classes = data.x.tolist(), schema.scores
     released, drawn = iter(source.exact), iter(source.drawn)
-    candidates, features = grove.grids.uniform(schema, 15), grove.numeric(schema)
+    features = grove.numeric(schema)
+    candidates = grove.coarse_cells(schema, features, closer=True)
+    absent = np.zeros(len(features))
     for look in ("coarse", "fine") if features else ():
         path, exact, noisy = next(released)
         fine, counts = candidates, []
@@ -85,10 +87,13 @@ def test_a_run_is_that_of_a_loop_over_records(name: str) -> None:
             counts += [place.count(k) for k in range(len(own) + 2)]
         assert path == f"{look} histograms" and exact.tolist() == counts
         deviation = math.sqrt(len(features)) / (params.mu() * math.sqrt(0.1 / 2))
+        assert params.rows > 15 * deviation
+        absent += grove.missing_values(fine, features, noisy) / 2
         if look == "coarse":
             candidates = grove.between(schema, fine, features, noisy, deviation)
         else:
             candidates = grove.quantiles(params, schema, fine, features, noisy, deviation)
+            candidates = grove.parting_missing(schema, candidates, features, absent, deviation / math.sqrt(2))
     path, exact, noisy = next(released)
     if name == "real":
         label, bins = (2 * (data.y + 3) / 8 - 1).tolist(), params.histogram_bins(schema, params.label_share(schema))
@@ -170,10 +175,17 @@ def test_a_run_is_that_of_a_loop_over_records(name: str) -> None:
             assert model.outputs[k].trees[first + number].leaves == pytest.approx(values)
             for i in range(40):
                 scores[k][i] += params.shrinkage * values[leaf[i]]
+    if name == "real":
+        path, exact, noisy = next(released)
+        left = [round(min(max(s - y, -1), 1) / GRID) * GRID for y, s in zip(label, scores[0], strict=True)]
+        assert path == "left by all trees" and exact.tolist() == [pytest.approx(sum(left), abs=40 * GRID), 40.0]
+        s = math.sqrt(1 + 0.3**2) / (params.mu() * math.sqrt(0.02))
+        added = -noisy[0] / max(noisy[1], 10 * s + 1) if abs(noisy[0]) > 3 * s * (1 + 1e-6) else 0.0
+        initial, scores = (initial[0] + added,), [[one + added for one in scores[0]]]
     assert next(released, None) is None and next(drawn, None) is None
     for k in range(classes):
         assert (
-            model.outputs[k].initial == initial[k]
+            model.outputs[k].initial == pytest.approx(initial[k], rel=1e-9)
             and model.outputs[k].weights == (0.7,) * first + (params.shrinkage,) * trees
         )
     raw = np.array(scores).T
