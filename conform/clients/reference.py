@@ -1640,7 +1640,13 @@ def grove_settings(p, schema):
     usual = num(0.02 if not schema.regression else 0.3 if nu < 20 else 0.15 if nu < 150 else 0.1)
     start = usual if p["start_share"] is None else setting(p, "start_share")
     apart = setting(p, "threshold_share") if grove_numeric(schema) else num(0.0)
-    return mu, trees, depth, step, weights, (apart, start, 1.0 - apart - start), grove_first(p, schema, nu)
+    shares = apart, start, 1.0 - apart - start - grove_last(p, schema)
+    return mu, trees, depth, step, weights, shares, grove_first(p, schema, nu)
+
+
+def grove_last(p, schema):
+    """The part of mu^2 of the mean that all trees leave."""
+    return num(0.02 if schema.regression and p["residual"] is None else 0.0)
 
 
 def grove_nu(p, schema, mu):
@@ -1715,19 +1721,30 @@ def grove_deviation(p, schema, mu, share):
     return math.sqrt(touched) / (mu * math.sqrt(share / 2.0))
 
 
-def grove_evened(noisy, edges, deviation):
+def grove_coarse(schema, feature, even, closer):
+    """The thresholds of the coarse histogram: even ones, and where noise allows it some closer to 0."""
+    (low, high), beside = schema.bounds(feature), []
+    edges, width = [low, *even, high], high - low
+    if closer and not width < 2.0**-20 * max(abs(low), abs(high)):
+        middle, steps = min(max(num(0.0), low), high), [width * num(2.0**-power) for power in (5, 10, 15, 20)]
+        beside = [*(middle - one for one in steps), middle, *(middle + one for one in steps)]
+        beside = [one for one in beside if min(abs(one - other) for other in edges) > 2.0**-22 * width]
+    return sorted([*even, *(one for one in beside if low < one < high)])
+
+
+def grove_evened(noisy, edges, deviation, by_width):
     """How many records are up to the end of each bin of a feature, a tenth of them evenly between the bounds."""
     sums = [floor0(one) for one in sorted(running(noisy[1:]))]
     ninth, noise, many = sums[-1] / 9.0, deviation * math.sqrt(len(sums)), num(float(len(sums)))
     wide = edges[-1] - edges[0]
-    return [
-        one + ninth * ((edges[k + 1] - edges[0]) / wide) + noise * (float(k + 1) / many) for k, one in enumerate(sums)
-    ]
+    width = [(one - edges[0]) / wide for one in edges[1:]]
+    even = width if by_width else [float(k + 1) / many for k in range(len(sums))]
+    return [one + ninth * width[k] + noise * even[k] for k, one in enumerate(sums)]
 
 
 def grove_between(noisy, edges, deviation):
     """63 thresholds of one feature that follow its coarse histogram."""
-    below, found = [num(0.0), *grove_evened(noisy, edges, deviation)], []
+    below, found = [num(0.0), *grove_evened(noisy, edges, deviation, True)], []
     for k in range(1, 64):
         wanted = below[-1] * float(k) / 64.0
         place = sum(1 for one in below if not one > wanted) - 1
@@ -1738,9 +1755,30 @@ def grove_between(noisy, edges, deviation):
 
 def grove_quantiles(noisy, edges, deviation, bins):
     """Thresholds of one feature at even shares of its noisy counts, the first of which is that of missing values."""
-    below, last = grove_evened(noisy, edges, deviation), len(edges) - 3
+    below, last = grove_evened(noisy, edges, deviation, False), len(edges) - 3
     wanted = [below[-1] * float(q) / float(bins + 1) for q in range(1, bins + 1)]
     return sorted({edges[1 + min(at_or_above(below, one), last)] for one in wanted})
+
+
+def grove_missing(thresholds, low, absent, deviation, many):
+    """With the low bound in front where missing values, counted twice, are above all that the noise of many may be."""
+    sure = (1.0 + math.sqrt(2.0 * math.log(many))) * (deviation / math.sqrt(2.0))
+    return [low, *(one for one in thresholds if one > low)] if absent / 2.0 > sure else thresholds
+
+
+def grove_parts(schema, candidates, feature):
+    """Whether the first threshold of a feature has missing values alone on its left."""
+    own = candidates[feature]
+    return not schema.categorical[feature] and len(own) > 1 and not own[0] > schema.bounds(feature)[0]
+
+
+def grove_value(schema, candidates, feature, u):
+    """What a draw stands for: missing values are parted by a fifth of the splits, all other values alike."""
+    own = candidates[feature]
+    if grove_parts(schema, candidates, feature):
+        others, part = own[1:], floor0(u - 0.2) / (1.0 - 0.2)
+        return own[0] if u < 0.2 else others[min(int(part * float(len(others))), len(others) - 1)]
+    return own[int(u * float(len(own)))] if own else num(0.0)
 
 
 def grove_histogram_bins(signal):
@@ -1759,11 +1797,11 @@ def grove_place(residual, unit, bins):
     return min(max(int((left + 1.0) / 2.0 * float(bins)), 0), bins - 1)
 
 
-def grove_read_off(name, residuals, unit, nu, share, least, rows, tape):
+def grove_read_off(name, residuals, unit, nu, share, least, rows, tape, known=1.0):
     """Centre and c, in units of what c was, of a released histogram of residuals with this part of mu^2."""
     bins = grove_histogram_bins(nu * math.sqrt(share))
     noisy = grove_counts(name, bins, lambda one: grove_place(one, unit, bins), residuals, tape)
-    return grove_centre(grove_most(noisy, least, rows))
+    return grove_centre(grove_most(noisy, least, rows, known))
 
 
 def grove_least(mu, share):
@@ -1771,11 +1809,16 @@ def grove_least(mu, share):
     return 1.5 / (mu * math.sqrt(share))
 
 
-def grove_most(noisy, least, rows):
-    """Counts of one run of bins, of the strictest of three rules by which they are 85% of all."""
+def grove_most(noisy, least, rows, known=1.0):
+    """Counts of one run of bins, of the strictest of three rules by which they are 85% of all.
+
+    All are the rows, or what is counted where that is surely less than 85% of them.
+    """
+    counted, stated = pairwise(noisy), 0.85 * float(rows)
+    wanted = 0.85 * counted if counted + 2.0 * least * math.sqrt(len(noisy)) < stated else stated
     for part in (1.0, 0.5, 0.0):
-        found = grove_piece(noisy, part * least)
-        if not pairwise(found) < 0.85 * float(rows):
+        found = grove_piece(noisy, part * known * least)
+        if not pairwise(found) < wanted:
             break
     return found
 
@@ -1858,8 +1901,7 @@ def grove_tree(p, schema, candidates, credit, doubt, seen, number, depth, used, 
     found = []
     for u, v in zip(which, where):
         f = live[min(sum(1 for one in edges if one <= u), len(live) - 1)]
-        own = candidates[f]
-        found.append([num(float(f)), own[int(v * float(len(own)))] if own else num(0.0)])
+        found.append([num(float(f)), grove_value(schema, candidates, f, v)])
     for node in range(2**used - 1, 2**depth - 1):
         found[node] = found[(node - 1) // 2]
     return found
@@ -1901,7 +1943,12 @@ def grove_shapes(schema, candidates, feature, levels):
     if schema.categorical[feature]:
         return [[[num(float(feature)), num(float(value))]] for value in range(len(own))]
     ranks = [(2 * k + 1) * 2 ** (levels - 1 - level) for level in range(levels) for k in range(2**level)]
-    return [[[num(float(feature)), own[min(one * len(own) // 2**levels, len(own) - 1)]] for one in ranks]]
+    apart = grove_parts(schema, candidates, feature)
+    present = own[1:] if apart else own
+    asked = [present[min(one * len(present) // 2**levels, len(present) - 1)] for one in ranks]
+    if apart:
+        asked[2 ** (levels - 1) - 1] = own[0]
+    return [[[num(float(feature)), one] for one in asked]]
 
 
 def grove_bins(noisy, feature, scatter, sd, weight, many, credit, doubt, seen, before, unit):
@@ -1961,20 +2008,25 @@ def grove_train(p, schema, x, y, tape):
     mu, trees, depth, step, (weight, first), shares, (part, levels) = grove_settings(p, schema)
     candidates, numeric = candidates_of(schema, "uniform", 15), grove_numeric(schema)
     deviation = grove_deviation(p, schema, mu, shares[0]) if numeric else None
-    for look, width in (("coarse", 17), ("fine", 65)) if numeric else ():
+    for f in numeric:
+        candidates[f] = grove_coarse(schema, f, candidates[f], not p["rows"] < 15.0 * deviation)
+    absent = [num(0.0) for _ in numeric]
+    for look in ("coarse", "fine") if numeric else ():
         codes = [[code_of(row[f], candidates[f]) for row in x] for f in numeric]
-        counts = [num(float(own.count(code))) for own in codes for code in range(width)]
+        widths = [len(candidates[f]) + 2 for f in numeric]
+        counts = [num(float(own.count(code))) for own, width in zip(codes, widths) for code in range(width)]
         noisy = tape.noise(f"{look} histograms", counts)
         for place, f in enumerate(numeric):
-            own, (low, high) = noisy[width * place : width * (place + 1)], schema.bounds(f)
-            edges = [low, *candidates[f], high]
+            own, (low, high) = noisy[sum(widths[:place]) : sum(widths[: place + 1])], schema.bounds(f)
+            edges, absent[place] = [low, *candidates[f], high], absent[place] + own[0]
             if look == "coarse":
                 candidates[f] = grove_between(own, edges, deviation)
             else:
-                candidates[f] = grove_quantiles(own, edges, deviation, p["bins"])
+                found = grove_quantiles(own, edges, deviation, p["bins"])
+                candidates[f] = grove_missing(found, low, absent[place], deviation, len(numeric))
     unit, scatter = num(1.0), grove_scatter(schema)
     nu = grove_nu(p, schema, mu)
-    early = grove_early(p, schema, nu, trees)
+    early, last = grove_early(p, schema, nu, trees), grove_last(p, schema) > 0
     if schema.regression:
         both, labels, rows = 0.6 * shares[1] if early else shares[1], [schema.label(0, one) for one in y], p["rows"]
         again = p["residual"] is None
@@ -1984,8 +2036,8 @@ def grove_train(p, schema, x, y, tape):
         if again:
             left = [one - centre for one in labels]
             share = both - share
-            least = grove_least(mu, share) / 3.0
-            shift, scale = grove_read_off("labels nearby", left, unit, nu, share, least, rows, tape)
+            least = grove_least(mu, share)
+            shift, scale = grove_read_off("labels nearby", left, unit, nu, share, least, rows, tape, 1.0 / 3.0)
             centre, unit = centre + unit * shift, grid_floor(unit * scale)
         initial, p = [centre], {**p, "residual": float(unit).hex()}
     else:
@@ -2032,7 +2084,18 @@ def grove_train(p, schema, x, y, tape):
             leaves = [grove_leaf(a, b, padding, unit) for a, b in noisy]
             made[k].append((splits, leaves))
             scores[k] = advance(scores[k], leaf, leaves, step)
+    if last:
+        initial = [initial[0] - grove_left(scores[0], labels[0], weight, tape)]
     return [ensemble(initial[k], steps, made[k]) for k in range(schema.scores)]
+
+
+def grove_left(score, label, weight, tape):
+    """The mean of what all trees leave of labels, if its sum is above three deviations of its noise."""
+    sd = num(number_of(tape.entries[tape.at]["mechanism"])) if tape.at < len(tape.entries) else num(1.0)
+    left = [on_grid(clamp(s - one, num(-1.0), num(1.0))) for s, one in zip(score, label)]
+    total, many = tape.noise("left by all trees", [sum(left, num(0.0)), num(float(len(left)))])
+    least = 3.0 * sd / weight + 1.0
+    return total / (many if many > least else least) if abs(total) > 3.0 * sd else num(0.0)
 
 
 def number_of(mechanism):
@@ -2063,8 +2126,9 @@ def grove_plan(p, schema):
         found += counts("labels nearby", both - start, 1)
     many = len(grove_splittable(schema)) if part > 0 else 0
     for name, share, count, a in (("bins", shares[2] * part, many, first),
-                                  ("leaves", shares[2] * (1.0 - part), trees, weight)):  # fmt: skip
-        if not count:
+                                  ("leaves", shares[2] * (1.0 - part), trees, weight),
+                                  ("left by all trees", grove_last(p, schema), 1, weight)):  # fmt: skip
+        if not count or not share > 0:
             continue
         square = Fraction(float(a)) ** 2
         whole = 1 + square if schema.regression else (4 + square) / 16

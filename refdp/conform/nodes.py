@@ -181,7 +181,8 @@ def _steered(paper: str, chance: random.Random) -> Iterator[Vector]:
     params = params_of(paper, **settings_of(paper, chance, target))
     kind = Numeric("x", chance.choice((-3.0, 0.1, 0.0)), chance.choice((0.7, 7.0, 1e4)))
     first = Schema((kind,), schema.target)
-    coarse, noisy = grids.uniform(first, grove.COARSE), _noisy_counts(chance, grove.COARSE)
+    coarse = grove.coarse_cells(first, (0,), closer=chance.random() < 0.5)
+    noisy = _noisy_counts(chance, len(coarse.thresholds[0]))
     deviation = chance.choice((0.25, 1.0, 30.0)) * chance.uniform(0.5, 1.0)
     fine = grove.between(first, coarse, (0,), noisy, deviation)
     yield Vector("between", "finer thresholds from noisy counts, many of them in one bin, or none", {
@@ -212,6 +213,9 @@ def _steered(paper: str, chance: random.Random) -> Iterator[Vector]:
         params, depth=chance.choice((1, 2, 3)))  # fmt: skip
     features, depth = len(schema.features), params.levels(schema)
     candidates = grids.uniform(schema, chance.choice((1, 2, 4)))
+    if numeric := grove.numeric(schema):
+        absent = np.array([chance.choice((0.0, 1e6)) for _ in numeric])
+        candidates = grove.parting_missing(schema, candidates, numeric, absent, 1.0)
     credit = np.array([chance.choice((0.0, 0.0, chance.uniform(-1.0, 60.0))) for _ in range(features)])
     doubt = np.array([chance.choice((0.0, chance.uniform(0.0, 900.0))) for _ in range(features)])
     seen = np.array([1e-9 + chance.choice((0, 3, 17)) for _ in range(features)])
