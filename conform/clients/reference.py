@@ -1721,10 +1721,9 @@ def grove_deviation(p, schema, mu, share):
     return math.sqrt(touched) / (mu * math.sqrt(share / 2.0))
 
 
-def grove_coarse(schema, feature, even, closer):
+def grove_coarse(low, high, even, closer):
     """The thresholds of the coarse histogram: even ones, and where noise allows it some closer to 0."""
-    (low, high), beside = schema.bounds(feature), []
-    edges, width = [low, *even, high], high - low
+    edges, width, beside = [low, *even, high], high - low, []
     if closer and not width < 2.0**-20 * max(abs(low), abs(high)):
         middle, steps = min(max(num(0.0), low), high), [width * num(2.0**-power) for power in (5, 10, 15, 20)]
         beside = [*(middle - one for one in steps), middle, *(middle + one for one in steps)]
@@ -2009,7 +2008,7 @@ def grove_train(p, schema, x, y, tape):
     candidates, numeric = candidates_of(schema, "uniform", 15), grove_numeric(schema)
     deviation = grove_deviation(p, schema, mu, shares[0]) if numeric else None
     for f in numeric:
-        candidates[f] = grove_coarse(schema, f, candidates[f], not p["rows"] < 15.0 * deviation)
+        candidates[f] = grove_coarse(*schema.bounds(f), candidates[f], not p["rows"] < 15.0 * deviation)
     absent = [num(0.0) for _ in numeric]
     for look in ("coarse", "fine") if numeric else ():
         codes = [[code_of(row[f], candidates[f]) for row in x] for f in numeric]
@@ -2094,6 +2093,11 @@ def grove_left(score, label, weight, tape):
     sd = num(number_of(tape.entries[tape.at]["mechanism"])) if tape.at < len(tape.entries) else num(1.0)
     left = [on_grid(clamp(s - one, num(-1.0), num(1.0))) for s, one in zip(score, label)]
     total, many = tape.noise("left by all trees", [sum(left, num(0.0)), num(float(len(left)))])
+    return grove_mean(total, many, sd, weight)
+
+
+def grove_mean(total, many, sd, weight):
+    """The mean, or 0 where the sum is not above three deviations of its noise."""
     least = 3.0 * sd / weight + 1.0
     return total / (many if many > least else least) if abs(total) > 3.0 * sd else num(0.0)
 
@@ -2365,6 +2369,17 @@ def op_quantiles(paper, i):
 def op_centre(paper, i):
     centre, scale = grove_centre(grove_most(flat(i["noisy"]), number(i["least"]), i["rows"]))
     return {"centre": float(centre).hex(), "scale": float(scale).hex()}
+
+
+def op_coarse(paper, i):
+    low, high = num(number(i["low"])), num(number(i["high"]))
+    even = [low + (num(float(q)) / 16.0) * (high - low) for q in range(1, 16)]
+    return {"thresholds": out(grove_coarse(low, high, even, i["closer"]))}
+
+
+def op_left(paper, i):
+    sd, weight = (num(number(i[name])) for name in ("deviation", "weight"))
+    return {"mean": float(grove_mean(*flat(i["noisy"]), sd, weight)).hex()}
 
 
 def op_narrower(paper, i):

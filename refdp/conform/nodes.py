@@ -255,6 +255,18 @@ def _steered(paper: str, chance: random.Random) -> Iterator[Vector]:
         {"values": floats(leaves), "prior": hexed(float(after.priors[output])), "credit": floats(after.credit),
          "doubt": floats(after.doubt), "seen": floats(after.seen)},
         ("OrderOfOperations", "NotPositiveSupport"))  # fmt: skip
+    low = chance.choice((-32.0, -3.0, 0.0, 0.1, 10.0, 2.0**26))
+    wide = Numeric("x", low, low + chance.choice((0.7, 32.0, 64.0, 1e7)))
+    closer = chance.random() < 0.9
+    found = grove.coarse_cells(Schema((wide,), schema.target), (0,), closer)
+    yield Vector("coarse", "thresholds of the first histogram, where its noise allows it some closer to 0", {
+        "low": hexed(wide.low), "high": hexed(wide.high), "closer": closer},
+        {"thresholds": floats(found.thresholds[0])}, ("OrderOfOperations",))  # fmt: skip
+    s, a, noisy = chance.uniform(0.5, 2.0), chance.choice((0.3, 1.0)), np.array([chance.uniform(-9, 9) for _ in "ab"])
+    noisy[1] += chance.choice((0.0, 40.0))
+    yield Vector("left", "the mean of what all trees leave, from its released sum and number of records", {
+        "noisy": floats(noisy), "deviation": hexed(s), "weight": hexed(a)},
+        {"mean": hexed(grove.mean_left(noisy, s, a))}, ("OrderOfOperations", "NotPositiveSupport"))  # fmt: skip
 
 
 NODES: dict[str, Any] = {
