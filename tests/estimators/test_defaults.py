@@ -49,6 +49,17 @@ def test_parameters_left_open_follow_the_table_and_no_record(kind: Any) -> None:
 
 
 @pytest.mark.parametrize("kind", ALL)
+def test_whole_numbers_in_place_of_others_are_the_same_setting(kind: Any) -> None:
+    """A proof is about the text of settings, and 1 is 1.0."""
+    models = [fitted(kind, 3, epsilon=epsilon) for epsilon in (1, 1.0)]
+    first, second = (repr(sorted(one.model_.params.items())) for one in models)
+    assert first == second and "'epsilon', 1.0)" in first
+    assert [one.line() for one in models[0].certificate_.proofs] == [
+        one.line() for one in models[1].certificate_.proofs
+    ]
+
+
+@pytest.mark.parametrize("kind", ALL)
 def test_the_settings_of_the_paper_are_one_word_away(kind: Any) -> None:
     params = fitted(kind, 0, settings="paper").model_.params
     defaults = {one.name: one.default for one in fields(registry.paper(kind._paper).module.Params)}
