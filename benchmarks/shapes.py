@@ -34,7 +34,7 @@ Made = tuple[Floats, Floats]
 
 
 class Shape(NamedTuple):
-    """words: what is particular. bounds: of every feature, or of each. rows: records, and those that are stated."""
+    """words: what is particular. bounds: of each feature. rows: records, and those that Grove is told of."""
 
     words: str
     target: Interval | Classes
@@ -160,7 +160,7 @@ def run(text: str, minutes: float) -> None:
         if time.monotonic() > end:
             sys.exit("out of time; what was run is kept")
         training, held_out = dataset(name, SHAPES[name].rows, seed), dataset(name, HELD_OUT, seed)
-        given: dict[str, Any] = {"rows": SHAPES[name].stated}
+        given: dict[str, Any] = {"rows": SHAPES[name].stated} if method == "grove" else {}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             if method == "constant":

@@ -157,6 +157,11 @@ def mutant_cut(schema: Schema) -> float:
     return cut_of(schema) if inspect.stack()[1].function == "joint_norm" else grove.CUT
 
 
+def mutant_left(self: Any, score: Any, label: Any, of: tuple[str, ...]) -> Any:
+    found = STATISTICS(self, score, label, of)
+    return found._replace(values={**found.values, "r": 3 * found.values["r"]}) if of == grove.LEFT else found
+
+
 def mutant_counts(
     name: str, charge: Any, schema: Schema, of: tuple[str, ...], population: Any, curator: Curator
 ) -> Any:
@@ -168,7 +173,7 @@ def mutant_counts(
     return curator.release_sum(name, charge, population, messages.Nodes(of), lambda sums: sums[:, 0] + sums[::-1, 0])
 
 
-COUNTED = grove.counts_of
+COUNTED, STATISTICS = grove.counts_of, grove.Contribution.statistics
 COUNTS, cut_of = grove.Params.counts_charge, grove.others_cut
 MUTANTS = [
     (grove.Params, "joint_norm", mutant_norm, TWO),
@@ -179,6 +184,7 @@ MUTANTS = [
     (grove.Contribution, "label", mutant_label, TWO),
     (grove, "others_cut", mutant_cut, THREE),
     (grove, "counts_of", mutant_counts, REAL),
+    (grove.Contribution, "statistics", mutant_left, REAL),
 ]
 
 
@@ -191,10 +197,10 @@ def test_replays_kill_mutants(
     monkeypatch: pytest.MonkeyPatch, owner: Any, name: str, mutant: Any, schema: Schema
 ) -> None:
     """Half the norm, too large a Hessian, nothing cut, one bin for all features, labels to 2, others cut at 1/2,
-    residuals counted twice."""
+    residuals counted twice, what all trees leave three times."""
     monkeypatch.setattr(owner, name, mutant)
     grove.plan_of.__globals__["recorded"].cache_clear()
-    given = {"trees": 10} if name == "counts_of" else {"residual": 0.1}
+    given = {"trees": 10} if name in ("counts_of", "statistics") else {"residual": 0.1}
     params = grove.Params(1.0, Relation.ADD_REMOVE, **TINY | given)
     try:
         report = audit_paper(registry.paper("grove"), params, 2, 0, records=data(schema, 8))

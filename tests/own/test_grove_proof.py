@@ -69,6 +69,14 @@ def test_counts_of_replaced_records_are_asked_about() -> None:
     assert first.kind == "sensitivity" and first.exact
 
 
+def test_what_all_trees_leave_is_cut_to_what_its_noise_is_for() -> None:
+    """To half the range of labels; twice of it is told, however rarely a record leaves more."""
+    wide = edit(("clip(square_gradient(score, label), 1.0)", "clip(square_gradient(score, label), 2.0)"))
+    with applied({**FOUR_BINS, "refdp.own.grove:Contribution.statistics": wide}):
+        first = read(0, feature_share=0.0).failures[0]
+    assert first.kind == "sensitivity" and first.exact and first.release.startswith("left by all trees")
+
+
 def test_a_regression_is_proved_and_divides_by_no_released_number_that_can_be_0() -> None:
     """What residuals are cut to is read off released counts: the text keeps it from 0 where it divides."""
     with applied(FOUR_BINS):
