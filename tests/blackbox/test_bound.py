@@ -133,7 +133,7 @@ def test_errors_of_all_looks_sum_to_the_error() -> None:
 
 
 def test_the_worst_of_several_pairs_is_found() -> None:
-    pairs = [((0.0,), (0.0,)), ((0.0,), (3.0,))]
+    pairs = [((0.0,), (0.125,)), ((0.0,), (3.0,))]
     bound = epsilon_lower_bound(laplace, pairs, claimed=1.0, samples=2_000)
     assert bound.pair == 1 and bound.refuted
 

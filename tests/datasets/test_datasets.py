@@ -175,7 +175,7 @@ SECRETS: dict[str, tuple[bytes, str, dict[str, Any], str]] = {
         b"a,b\n1,-5e307\n2,4.125e307\n3,1\n",
         "a.csv",
         {"bounds": {"a": [0, 9]}},
-        "can be read off the values of 'b'",
+        "can be read off target 'b'",
     ),
     "far values": (b"a,b\n-1.5e308,1\n1.125e308,2\n", "a.csv", {"bounds": {"b": [0, 9]}}, "read off the values of 'a'"),
     "no header": (b"Alice,34\nBob,35\n", "a.csv", {"bounds": {"a": [0, 9]}}, "no column 'a'; the first line"),

@@ -246,8 +246,9 @@ def test_scores_of_a_selection() -> None:
         0.0, abs=1e-9
     )  # 1/4096 of 4/4096
     assert scored([3.0], [0.0], _regression=True, label_bounds=(0, 64)) == pytest.approx(-(2.0**-9), abs=1e-9)  # 9/4096
-    assert scored(["p", "q", "q", "r"], ["p", "p", "q", "q"], _regression=False) == pytest.approx(-2.0, abs=1e-9)
-    assert scored([1, 0], ["1", "1"], _regression=False) == pytest.approx(-1.0, abs=1e-9)
+    classes = np.array(["p", "q", "r"])  # of which places are compared, and no text
+    assert scored([0, 1, 1, 2], [0, 0, 1, 1], _regression=False, classes_=classes) == pytest.approx(-2.0, abs=1e-9)
+    assert scored([1, 0], [1, 1], _regression=False, classes_=classes) == pytest.approx(-1.0, abs=1e-9)
 
 
 def test_the_best_run_is_kept_and_the_first_of_equals(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -188,7 +188,7 @@ def test_ranges_whose_width_is_no_number_are_refused(bounds: tuple[float, float]
         Interval(*bounds)
     if not np.isfinite(float(bounds[1]) - float(bounds[0])):
         with pytest.raises(InvalidParameter, match="distance is too large"):
-            Numeric("x", *bounds)
+            Schema((Numeric("x", *bounds),), Interval(0, 1))
 
 
 def test_the_search_finds_what_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -188,7 +188,8 @@ def test_every_leaf_has_its_path() -> None:
         "['finding'].kind": "k", "['finding'].where": "w", "['finding'].meaning": "m",
         "['finding'].violation": 1, "['code']": "function", "['type']": "type", "['random']": "Random",
         "['json'][0]": 1, "['json'][1]['a']": "b", "['half']": "[1,", "['open']": "{x", "['bytes']": "abc",
-        "['hex']<bytes>[0]": 255, "['hex']<length>": 2, "['random'].gauss_next": "NoneType",
+        "['hex']<bytes>[0]": 255, "['hex']<length>": 2, "['hex']<u1>[0]": 255, "['hex']<u1>[1]": 0,
+        "['random'].gauss_next": "NoneType",
         "['pickle']<pickle>[0]": 5, "['pickle']<pickle>[1]": 2.5, "['tuple'][0]": 1,
         "['pickle']<truths>[0]": 1, "['pickle']<places>[0]": 2, "['pickle']<places>[1]": 0,
         "['pickle']<opcodes>[0]": "PROTO EMPTY_LIST BINPUT MARK int float NEWTRUE APPENDS STOP",
@@ -268,4 +269,5 @@ def test_constants_of_a_pickle() -> None:
     text = "".join(map(str, state._constants(pickle.dumps([1, 255], protocol=2)) or []))
     assert text == "1255"
     cut = {"<bytes>[0]": int.from_bytes(b"\x80\x03cut", "little"), "<length>": 5}
+    cut |= {f"<u1>[{place}]": one for place, one in enumerate(b"\x80\x03cut")}
     assert state.leaves(b"\x80\x03cut") == cut and state.leaves(bytearray(b"[4]")) == {"[0]": 4}

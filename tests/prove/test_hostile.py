@@ -256,7 +256,7 @@ def test_sums_of_two_statistics_are_not_large_together(solvers: Solvers) -> None
     with applied(mutant.patches):  # type: ignore[arg-type]
         params = paper("grove").params({"epsilon": 1.0, **AR, **SMALL["grove"], **mutant.settings}, as_published=False)
         found = prove("grove", params, Schema(FEATURES, TARGETS["binary"]), solvers=solvers, briefly=True)
-    assert found.verdict == "NOT PROVED" and found.failures[0].reason.endswith("rounds of sums of many records")
+    assert found.verdict == "NOT PROVED" and "what float64 rounds" in found.failures[0].reason
 
 
 @pytest.mark.parametrize("mutant", slowly((*HOSTILE, *SIBLINGS, *FURTHER, *SECOND, *THIRD, *FOURTH, *FIFTH, *SIXTH,
