@@ -255,8 +255,8 @@ def _steered(paper: str, chance: random.Random) -> Iterator[Vector]:
         {"values": floats(leaves), "prior": hexed(float(after.priors[output])), "credit": floats(after.credit),
          "doubt": floats(after.doubt), "seen": floats(after.seen)},
         ("OrderOfOperations", "NotPositiveSupport"))  # fmt: skip
-    low = chance.choice((-32.0, -3.0, 0.0, 0.1, 10.0, 2.0**26))
-    wide = Numeric("x", low, low + chance.choice((0.7, 32.0, 64.0, 1e7)))
+    begin = chance.choice((-32.0, -3.0, 0.0, 0.1, 10.0, 2.0**26))
+    wide = Numeric("x", begin, begin + chance.choice((0.7, 32.0, 64.0, 1e7)))
     closer = chance.random() < 0.9
     found = grove.coarse_cells(Schema((wide,), schema.target), (0,), closer)
     yield Vector("coarse", "thresholds of the first histogram, where its noise allows it some closer to 0", {
