@@ -521,14 +521,13 @@ def test_missing_values_are_parted_where_they_are_seen() -> None:
     )
     assert grove.value_at(REAL, found, 3, 1 - 2.0**-53) == own[-1]
     assert grove.value_at(REAL, coarse, 3, 0.0) == own[0]
-    for levels in (2, 3):
-        usual, (tree,) = grove.Params.first_levels, grove.shapes_of(params, REAL, found, 3)
-        assert usual is grove.Params.first_levels
-        (before,) = grove.shapes_of(params, REAL, coarse, 3)
-        leftmost = 2 ** (params.first_levels(REAL) - 1) - 1
+    for rows, levels in ((100, 2), (10_000, 3)):
+        few = replace(params, rows=rows)
+        assert few.first_levels(REAL) == levels
+        (tree,), (before,) = (grove.shapes_of(few, REAL, one, 3) for one in (found, coarse))
+        leftmost = 2 ** (levels - 1) - 1
         changed = [k for k in range(len(tree)) if tree[k].tolist() != before[k].tolist()]
-        assert changed == [leftmost] and tree[leftmost].tolist() == [3, kind.low], levels
-        params = replace(params, rows=10**6)
+        assert changed == [leftmost] and tree[leftmost].tolist() == [3, kind.low]
     single = grove.parting_missing(
         REAL,
         replace(coarse, thresholds=(*coarse.thresholds[:3], np.array([]), *coarse.thresholds[4:])),
@@ -555,7 +554,8 @@ def test_coarse_bins_come_closer_to_0(low: float, high: float, more: list[float]
     own = found.thresholds[0].tolist()
     assert own == sorted(own) and set(even.thresholds[0].tolist()) <= set(own)
     beside = sorted(set(own) - set(even.thresholds[0].tolist()))
-    assert [one for one in beside if one != 0] == sorted(more) and found.thresholds[1] is not None
+    assert [one for one in beside if one != 0] == sorted(more)
+    assert found.thresholds[1].tolist() == even.thresholds[1].tolist()
     counts = np.zeros(int(found.bins[0]))
     for place in range(1, len(counts)):
         counts[place] = 1e6
