@@ -21,6 +21,7 @@ the grid has a part in the cost, and its step is between 2^-11 and 2^-10 of the 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
@@ -42,7 +43,10 @@ from refdp.prove.open import Open, Opens, example_of, opened, term_of
 from refdp.prove.terms import Unmodelled
 
 SHRINKS = 2**8
-"""No sum in a formula of noise is smaller beside its summands: float64 rounds it by less than `ROUNDING` then."""
+"""No sum in a formula of noise is smaller beside its summands."""
+ULP = Fraction(1, 2**52)
+"""Relative, twice what one step in float64 rounds by."""
+EXACT = (z3.Z3_OP_ANUM, z3.Z3_OP_UMINUS, z3.Z3_OP_TO_REAL, z3.Z3_OP_ITE)
 ROUNDING = Fraction(1, 2**40)
 """Relative, of noise that calibration rounds."""
 LARGEST_EPSILON = 2.0**20
@@ -96,12 +100,8 @@ def check_cost(opens: Opens, mechanism: Any, declared: Sensitivity) -> None:
     noise = getattr(mechanism, NOISE[type(mechanism)])
     if isinstance(noise, tuple):
         raise Unmodelled(f"noise of several deviations that follows from {opens.said}")
-    for part in parts_of([term_of(noise)]):
-        if part.decl().kind() in (z3.Z3_OP_ADD, z3.Z3_OP_SUB):
-            for one in part.children():
-                size = SHRINKS * z3.If(part < 0, -part, part)
-                if not opens.never(z3.Or(one > size, -one > size)):
-                    raise Unmodelled(f"noise that follows from {opens.said} by a difference of larger numbers")
+    if rounded(opens, term_of(noise)) > ROUNDING:
+        raise Unmodelled(f"noise that follows from {opens.said} by so much arithmetic that its rounding may add up")
     bound, size = Fraction(example_of(declared.bound)), Fraction(example_of(noise))
     if isinstance(mechanism, Exponential):
         paid, most = term_of(noise) * term_of(declared.bound), number(bound * size * (1 + ROUNDING))
@@ -109,6 +109,46 @@ def check_cost(opens: Opens, mechanism: Any, declared: Sensitivity) -> None:
         paid, most = term_of(declared.bound), number(bound / size * (1 + ROUNDING)) * term_of(noise)
     if not opens.never(paid > most):
         raise Unmodelled(f"a release costs more for another {opens.said} than for the one that is accounted")
+
+
+def rounded(opens: Opens, term: Any) -> Fraction:
+    """How far what float64 computes may be from a term, relative: parameters and numbers are what they are.
+
+    Errors of factors add up, those of summands count as often as they are larger than the sum.
+    Errors: Unmodelled for summands that may be more than `SHRINKS` times as large.
+    """
+    known: dict[int, Fraction] = {}
+    for part in reversed(list(parents_first(term))):
+        own = [(known[one.get_id()], one) for one in part.children() if z3.is_arith(one)]
+        kind = part.decl().kind()
+        if kind in (z3.Z3_OP_ADD, z3.Z3_OP_SUB):
+            own = [(wrong * times_larger(opens, one, part), one) for wrong, one in own]
+        steps = 0 if kind in EXACT else max(len(own), 1)
+        known[part.get_id()] = sum((wrong for wrong, _ in own), steps * ULP)
+    return known[term.get_id()]
+
+
+def parents_first(term: Any) -> Iterator[Any]:
+    """All that stands in a term, each once and before what stands in it."""
+    uses = Counter(one.get_id() for part in parts_of([term]) for one in part.children())
+    waiting = [term]
+    while waiting:
+        part = waiting.pop()
+        yield part
+        for one in part.children():
+            uses[one.get_id()] -= 1
+            if uses[one.get_id()] == 0:
+                waiting.append(one)
+
+
+def times_larger(opens: Opens, one: Any, whole: Any) -> int:
+    """1 for a summand that is never larger than its sum, `SHRINKS` for one that is never so many times as large."""
+    size = z3.If(whole < 0, -whole, whole)
+    for times in (1, SHRINKS):
+        if not opens.never(z3.Or(one > times * size, -one > times * size)):
+            continue
+        return times
+    raise Unmodelled(f"noise that follows from {opens.said} by a difference of larger numbers")
 
 
 NOISE = {Laplace: "scale", DiscreteLaplace: "scale", Gaussian: "sd", DiscreteGaussian: "sd",

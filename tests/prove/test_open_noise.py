@@ -249,6 +249,24 @@ def test_a_charge_of_two_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
         calibration.laplace_charge(3.0, plain(2.0), one, "discrete", touched=2)
 
 
+def test_what_much_arithmetic_rounds_adds_up() -> None:
+    p = parameter(1.0, 4.0, 2.0)
+
+    def rounded(one: Any) -> Any:
+        return charged.rounded(p.opens, object.__getattribute__(one, "term"))
+
+    def less(one: Any) -> Any:
+        return (one * 60.0 + 1.0) - one * 60.0
+
+    grown = [parameter(1.0, 1.0001, 1.0)]
+    for _ in range(14):
+        grown.append(grown[-1] * grown[-1])
+    assert 0 < rounded(p * p + p) < rounded(grown[8]) < charged.ROUNDING < rounded(grown[-1])
+    assert rounded(less(p)) < charged.ROUNDING < rounded(less(less(p)))
+    with pytest.raises(Unmodelled, match="difference of larger numbers"):
+        rounded((p * 600.0 + 1.0) - p * 600.0)
+
+
 def replace_bound(one: Sensitivity, bound: Any) -> Sensitivity:
     made = replace(one, bound=1.0)
     object.__setattr__(made, "bound", bound)
