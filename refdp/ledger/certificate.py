@@ -17,7 +17,7 @@ from refdp import shown
 from refdp.accounting import account
 from refdp.data.records import Categorical, Classes, Schema
 from refdp.ledger import claims
-from refdp.ledger.proved import ELSEWHERE, Cited, cited, of_another, running
+from refdp.ledger.proved import ELSEWHERE, Cited, cited, of_another, running, stranger
 from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace, Mechanism
 from refdp.privacy.events import (
     Event,
@@ -153,7 +153,8 @@ def issue(
 
     declared: the plan as the algorithm declares it. proved: the same mechanisms with the ledger's sensitivities.
     breaches: reasons, known from parameters alone, why no guarantee holds at all; established is then infinite. So it
-    is where something else runs than the sources say of refdp's modules (`proved.running`).
+    is where something else runs than the sources say of refdp's modules (`proved.running`), or where settings or schema
+    are of a class that is not refdp's (`proved.stranger`).
     schema: the public description of the records. params: the run's parameters, by which proofs of whole programs are
     cited. established: the epsilon where something else than the plan bounds
     it, an individual filter say. rests_on: claims that the guarantee needs besides those of the declared sensitivities
@@ -169,7 +170,7 @@ def issue(
     lost = [line for name, verdict in needed if (line := _lost(name, verdict, grants))]
     if established is None:
         established = account(proved, delta=claimed.delta, both=claimed.delta > 0).epsilon
-    place = running(paper, _home(params))
+    place = running(paper, _home(params)) or stranger(params, schema)
     changed = [f"{ELSEWHERE}, and nothing is established: {place}"] if place else []
     established = np.inf if breaches or lost or changed else established
     notes += [*lost, *changed]

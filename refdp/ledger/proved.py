@@ -21,6 +21,7 @@ from enum import Enum
 from functools import lru_cache
 from importlib import resources
 from importlib.resources.abc import Traversable
+from itertools import chain
 from typing import Any
 
 from refdp.data.reading import PLAIN
@@ -263,6 +264,41 @@ def _names(value: Any) -> list[str]:
     """A dataclass's fields, and what an object of it was given of its own."""
     names = [one.name for one in fields(type(value))]
     return [*names, *(name for name in getattr(value, "__dict__", {}) if name not in names)]
+
+
+def stranger(params: Any, schema: Any) -> str:
+    """The first thing in settings or a schema that computes by a text of nobody's in refdp, empty where there is none.
+
+    A class that is derived from one of refdp's, or what an object was given beside its fields, has bounds of its own,
+    of which no claim of refdp's says anything. Either may be None.
+    """
+    kind = type(params)
+    known = params is None or kind is getattr(sys.modules.get(_home_of(kind)), "Params", None)
+    return next(chain(_strangers(params, "params", known), _strangers(schema, "schema")), "")
+
+
+def _home_of(kind: type) -> str:
+    return kind.__module__ if kind.__module__.startswith("refdp.") else ""
+
+
+def _strangers(value: Any, place: str, known: bool = False) -> Iterator[str]:
+    """Places in a value. known: whether its class is one that is compared elsewhere."""
+    kind = type(value)
+    inside: list[tuple[str, Any]] | None = None
+    if isinstance(value, Enum):
+        inside = [] if _is_refdps(kind) and _is_member(value) else None
+    elif is_dataclass(value) and (known or _is_refdps(kind)):
+        own = [one.name for one in fields(kind)]
+        yield from (f"{place}.{name}" for name in _names(value) if name not in own)
+        inside = [(f"{place}.{name}", getattr(value, name)) for name in own]
+    elif kind in (list, tuple):
+        inside = [(f"{place}[{number}]", one) for number, one in enumerate(value)]
+    else:
+        inside = [] if kind in PLAIN else None
+    if inside is None:
+        yield f"{place}, a {_named(kind)}"
+    for name, one in inside or ():
+        yield from _strangers(one, name)
 
 
 def _named(kind: type) -> str:

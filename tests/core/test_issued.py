@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import math
+from enum import StrEnum
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,6 +13,9 @@ import pytest
 
 from refdp.data.records import Categorical, Classes, Numeric, Schema
 from refdp.faces import registry
+from refdp.ledger.certificate import Guarantee, issue
+from refdp.ledger.proved import stranger
+from refdp.own import grove
 from refdp.papers import dpxgboost, fedgbdt
 from refdp.privacy.events import Relation
 
@@ -135,3 +139,63 @@ def test_histograms_have_one_name_each(features: list[int], monkeypatch: pytest.
     assert all(one is charged for _, one, _ in told) and all(
         own is due for (*_, own), due in zip(told, bins, strict=True)
     )
+
+
+class Less(grove.Params):
+    def joint_norm(self, schema: Schema, a: float) -> float:
+        return super().joint_norm(schema, a) / 1000
+
+
+class Wide(Schema):
+    def label(self, output: int, y: Any) -> Any:
+        return super().label(output, y) * 1000
+
+
+class Far(Numeric):
+    """A feature of somebody else."""
+
+
+class Other(StrEnum):
+    ADD_REMOVE = "add-remove"
+
+
+def of_own() -> grove.Params:
+    made = grove.Params(1.0, AR, trees=2)
+    object.__setattr__(made, "joint_norm", lambda schema, a: 0.001)
+    return made
+
+
+def related() -> grove.Params:
+    made = grove.Params(1.0, AR, trees=2)
+    object.__setattr__(made, "relation", Other.ADD_REMOVE)
+    return made
+
+
+TWO = (Numeric("a", 0, 1),), Classes((0, 1))
+PLAIN = grove.Params(1.0, AR, trees=2)
+
+
+@pytest.mark.parametrize(
+    ("params", "schema", "told"),
+    [(Less(1.0, AR, trees=2), Schema(*TWO), "params, a tests.core.test_issued.Less"),
+     (of_own(), Schema(*TWO), "params.joint_norm"),
+     (related(), Schema(*TWO), "params.relation, a tests.core.test_issued.Other"),
+     (PLAIN, Wide(*TWO), "schema, a tests.core.test_issued.Wide"),
+     (PLAIN, Schema((Far("a", 0, 1),), Classes((0, 1))), "schema.features[0], a tests.core.test_issued.Far")],
+)  # fmt: skip
+def test_nothing_is_established_for_settings_or_a_schema_of_somebody_else(params: Any, schema: Any, told: str) -> None:
+    """Their bounds are their own, which the claims that they name say nothing about."""
+    assert stranger(params, schema) == told
+    honest = grove.certificate(PLAIN, Schema(*TWO))
+    found = issue("grove", Guarantee(1.0, 1e-5), grove.plan(PLAIN, Schema(*TWO)), grove.plan(PLAIN, Schema(*TWO)),
+                  schema=schema, params=params, established=1.0)  # fmt: skip
+    assert math.isinf(found.established.epsilon) and f"nothing is established: {told}" in "".join(found.notes)
+    assert "nothing is established" not in "".join(honest.notes)
+
+
+@pytest.mark.parametrize("name", [*registry.PAPERS, *registry.OWN])
+def test_refdps_own_settings_are_nobody_elses(name: str) -> None:
+    own = registry.paper(name)
+    for printed in (False, True):
+        assert stranger(own.params({"epsilon": 1.0, "relation": AR}, as_published=printed), SCHEMA) == ""
+    assert stranger(None, SCHEMA) == ""
