@@ -196,6 +196,6 @@ def test_nothing_is_established_for_settings_or_a_schema_of_somebody_else(params
 @pytest.mark.parametrize("name", [*registry.PAPERS, *registry.OWN])
 def test_refdps_own_settings_are_nobody_elses(name: str) -> None:
     own = registry.paper(name)
-    for printed in (False, True):
+    for printed in (False, True) if name in registry.PAPERS else (False,):
         assert stranger(own.params({"epsilon": 1.0, "relation": AR}, as_published=printed), SCHEMA) == ""
     assert stranger(None, SCHEMA) == ""
