@@ -2,17 +2,52 @@
 
 `os._exit(0)` in an audited function would end `refdp audit` with nothing printed and status 0, which says that nothing
 was found. While such code runs in this process, the functions of `os` that do this raise SystemExit in place of it.
+What it leaves to be run at the end of the process has no say in the status either.
 """
 
 from __future__ import annotations
 
+import atexit
 import os
+import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any
+from contextlib import contextmanager, suppress
+from typing import Any, NoReturn
 
 ENDING = ("_exit", "execv", "execve")
 """What ends a process without a word: all other `os.exec*` call the last two."""
+END = os._exit
+_LAST: list[int] = []
+"""The status that is decided, of this process."""
+
+
+def keep_status() -> None:
+    """From now on the functions of `os` that end this process do it with the status that `leave` is given, once it is.
+
+    To be called before there is foreign code, which can take these functions by other names.
+    """
+    here = os.getpid()
+
+    def keeping(real: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda *given, **named: END(_LAST[-1]) if _LAST and os.getpid() == here else real(*given, **named)
+
+    for name in ENDING:
+        setattr(os, name, keeping(getattr(os, name)))
+
+
+def leave(status: int) -> NoReturn:
+    """End this process with that status, after what was left to be run at its end, which cannot change it.
+
+    Threads that are still there are not waited for.
+    """
+    _LAST.append(status)
+    try:
+        atexit._run_exitfuncs()
+    except BaseException as error:  # which Python has printed
+        print(f"refdp: what audited code left to be run at the end raised {type(error).__name__}", file=sys.stderr)
+    with suppress(OSError, ValueError):
+        sys.stderr.flush()
+    END(status)
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from typing import Annotated, Any
 import typer
 
 from refdp import __version__
+from refdp.audit.ending import keep_status, leave
 from refdp.errors import PrivacyWarning, RefdpError
 from refdp.faces.commands.account import account
 from refdp.faces.commands.audit import audit
@@ -69,6 +70,8 @@ def _top(
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its status."""
     _open_what_was_closed()
+    if arguments is None:
+        keep_status()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal without Greek letters is no error
@@ -82,6 +85,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         status = UNREAD if isinstance(error, BrokenPipeError) else 2
         if status == 2:
             print(f"refdp: {error}", file=sys.stderr)
+    if arguments is None:
+        leave(status)
     sys.exit(status)
 
 

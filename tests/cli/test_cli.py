@@ -507,6 +507,23 @@ def test_the_installed_command_exits_with_the_status() -> None:
     assert done.stderr == "refdp: epsilon = 0.0: a finite number > 0 is allowed\n"
 
 
+@pytest.mark.parametrize(
+    "ending", ["import os; end = lambda: os._exit(0)", "from os import _exit; end = lambda: _exit(0)",
+               "import os, sys; end = lambda: os.execv(sys.executable, [sys.executable, '-c', ''])",
+               "import sys; end = sys.exit = lambda *given: 1 / 0"],
+)  # fmt: skip
+def test_what_audited_code_leaves_for_the_end_has_no_say_in_the_status(ending: str, tmp_path: Path) -> None:
+    tmp_path.joinpath("ends.py").write_text(
+        f"import atexit; {ending}; atexit.register(end)\ndef run(records, seed):\n    return float(len(records))\n"
+    )
+    tmp_path.joinpath("schema.json").write_text('{"a": [0, 1]}')
+    command = [sys.executable, "-m", "refdp", "audit", "--callable", "ends:run", "--schema", "schema.json"]
+    done = subprocess.run(
+        [*command, "--epsilon", "1", "--samples", "300", "--json"], cwd=tmp_path, capture_output=True, check=False
+    )
+    assert (json.loads(done.stdout)["verdict"], done.returncode) == ("VIOLATION", 1)
+
+
 def test_the_command_line_and_the_demo_need_no_optional_package() -> None:
     optional = [
         "pandas",
