@@ -14,14 +14,21 @@ import numpy as np
 
 from refdp.audit.blackbox import Bound, epsilon_lower_bound
 from refdp.audit.blackbox_rows import short
+from refdp.audit.reading import kind_of
 from refdp.audit.runs import RAISED, as_pair, as_pairs
 from refdp.audit.same_records import is_reordered
-from refdp.audit.structural_state import OPAQUE, attributes
+from refdp.audit.structural_beside import is_frame
+from refdp.audit.structural_state import OPAQUE, attributes, read
 from refdp.checks import check_number
 from refdp.errors import InvalidParameter
 
 SLACK = 1e-9
 """Relative slack for rounding in `assert_sensitivity`."""
+BY_TYPE = ("the state of a ", "it comes after ")
+"""Of random generators, and of what is so large that its values are compared and not how each is written."""
+COMPARED = (str, bytes, int, float, complex, type(None), np.generic)
+"""What is compared by how it is written; other things without parts are read."""
+SAME = "not examined: the same records in another order on both sides: no record differs"
 
 
 def assert_dp(
@@ -68,7 +75,7 @@ def assert_dp(
     if bound.still:
         raise InvalidParameter("not examined: all runs gave one output, on both sides: nothing was compared")
     if all(is_reordered(one.first, one.second) for one in as_pairs(pair)):
-        raise InvalidParameter("not examined: the same records in another order on both sides: no record differs")
+        raise InvalidParameter(SAME)
     if bound.unread:
         raise InvalidParameter(f"not examined: {'; '.join(bound.unread)}: not looked at")
     return bound
@@ -83,16 +90,20 @@ def assert_sensitivity(
 ) -> float:
     """Fail if a deterministic function changes by more than `bound` between neighbours; returns the largest change.
 
-    False alarms: none beyond a relative rounding of 1e-9. Cost: two calls a pair.
-    Errors: AssertionError naming the pair, also if shapes differ or a value is NaN or infinite; InvalidParameter if
-    there is no pair, or for results that are no numbers.
+    False alarms: none beyond a relative rounding of 1e-9. Cost: three calls a pair.
+    Errors: AssertionError naming the pair, also if shapes differ, a value is NaN or infinite, or the function gives
+    another result for the same records; InvalidParameter if there is no pair, if all are of the same records, also in
+    another order, or for results that are no numbers.
     """
     check_number("bound", bound, least=0)
     if norm not in (1, 2, "max"):
         raise InvalidParameter(f"norm {norm!r}: allowed are 1, 2 and 'max'")
-    changes = [_change(function, as_pair(pair), number, norm) for number, pair in enumerate(pairs)]
+    known = [as_pair(pair) for pair in pairs]
+    changes = [_change(function, pair, number, norm) for number, pair in enumerate(known)]
     if not changes:
         raise InvalidParameter("pairs = []: at least one pair of neighbours is needed")
+    if all(is_reordered(one.first, one.second) for one in known):
+        raise InvalidParameter(SAME)
     worst = max(range(len(changes)), key=lambda number: changes[number])
     if changes[worst] > bound * (1 + SLACK):
         raise AssertionError(f"sensitivity {changes[worst]:.9g} at pair {worst}, above the stated {bound:.9g} ({norm})")
@@ -100,13 +111,18 @@ def assert_sensitivity(
 
 
 def _change(function: Callable[[Any], Any], pair: Any, number: int, norm: Literal[1, 2, "max"]) -> float:
-    first, second = (_numbers(function(copy.deepcopy(side))) for side in (pair.first, pair.second))
+    first, again, second = (_numbers(function(copy.deepcopy(side))) for side in (pair.first, pair.first, pair.second))
+    if first.shape != again.shape or not np.array_equal(first, again, equal_nan=first.dtype != object):
+        raise AssertionError(f"pair {number}: the result changes from call to call, so that its change says nothing")
     if first.shape != second.shape:
         raise AssertionError(f"pair {number}: shapes {first.shape} and {second.shape} differ, which gives a side away")
-    if not bool(np.isfinite(first).all() and np.isfinite(second).all()):
+    if not all(one.dtype == object or bool(np.isfinite(one).all()) for one in (first, second)):
         raise AssertionError(f"pair {number}: a value is infinite or not a number, so no change is bounded")
-    difference = np.abs(first - second).ravel()
-    return float(difference.max(initial=0.0) if norm == "max" else np.linalg.norm(difference, norm))
+    change = np.asarray(abs(first - second), dtype=np.float64).ravel()
+    most = float(change.max(initial=0.0))
+    if norm == "max" or most == 0:
+        return most
+    return most * float(np.linalg.norm(change / most, norm))  # squares of small numbers would be 0
 
 
 def _numbers(result: Any) -> np.ndarray:
@@ -116,19 +132,25 @@ def _numbers(result: Any) -> np.ndarray:
         array = np.empty(0, dtype=object)
     if array.dtype.kind not in "fiub":
         raise InvalidParameter(f"result {repr(result)[:60]}: a number or an array of numbers is needed")
-    return array.astype(np.float64)
+    if array.dtype.kind != "f":
+        return array.astype(object)  # whole numbers of Python, whose differences are exact
+    return array if array.dtype.itemsize > 8 else array.astype(np.float64)
 
 
 def assert_noninterference(build: Callable[[Any, Any], Any], pair: Any, released: Iterable[Any]) -> int:
     """Fail if anything built from released values depends on the records in another way.
 
     build(records, values) must give the same for both neighbours, bit by bit, whatever values were released; returns
-    how many were tried. Objects are compared by what they hold, code and random generators by their type.
+    how many were tried. Objects are compared by all that the structural checks of `refdp.audit` read of them, code by
+    its text and random generators by their type.
     False alarms: none; `build` is called twice on one side to see that it is deterministic. Cost: three calls a value.
     Errors: AssertionError naming the place of the first difference, also if `build` raises on one side only;
-    InvalidParameter if there is nothing to try.
+    InvalidParameter if there is nothing to try, for the same records on both sides, in another order too, and for
+    parts that nothing shows.
     """
     sides, tried = as_pair(pair), 0
+    if is_reordered(sides.first, sides.second):
+        raise InvalidParameter(SAME)
     for number, values in enumerate(released):
         first, again, second = (_built(build, side, values) for side in (sides.first, sides.first, sides.second))
         if isinstance(first, _Raised) and isinstance(second, _Raised):
@@ -140,6 +162,9 @@ def assert_noninterference(build: Callable[[Any, Any], Any], pair: Any, released
         if where is not None:
             raised = next((f": {one.error!r}" for one in (first, second) if isinstance(one, _Raised)), "")
             raise AssertionError(f"released values {number}: {where or 'the result'} depends on the records{raised}")
+        for place, why in read(first).left.items():
+            if not why.startswith(BY_TYPE):
+                raise InvalidParameter(f"not examined: {place or 'the result'}: {why}")
         tried = number + 1
     if not tried:
         raise InvalidParameter("released = []: at least one set of released values is needed")
@@ -165,9 +190,21 @@ def difference(first: Any, second: Any, path: str = "", above: frozenset[int] = 
 
     above: objects that hold the first one, by identity: one that holds itself is compared once.
     """
-    if type(first) is not type(second):
+    found = _difference(first, second, path, above)
+    if found is not None or above:
+        return found
+    one, other = read(first, whole=True), read(second, whole=True)
+    ours, others = ({place: repr(leaf) for place, leaf in every.leaves.items()} for every in (one, other))
+    if ours != others:  # by their texts, as nan is nan here
+        return path + next(place for place in (*ours, *others) if ours.get(place) != others.get(place))
+    same = (one.form, one.spelled, one.keys) == (other.form, other.spelled, other.keys)
+    return None if same else path
+
+
+def _difference(first: Any, second: Any, path: str, above: frozenset[int]) -> str | None:
+    if kind_of(type(first)) != kind_of(type(second)):
         return path
-    if id(first) in above or isinstance(first, OPAQUE) or hasattr(first, "__code__"):
+    if id(first) in above or isinstance(first, OPAQUE) or hasattr(first, "__code__") or is_frame(first):
         return None
     above |= {id(first)}
     if isinstance(first, np.ndarray):
@@ -186,10 +223,10 @@ def difference(first: Any, second: Any, path: str = "", above: frozenset[int] = 
             return path
         return _first_of(enumerate(zip(first, second)), path, above)
     if hasattr(first, "__dict__") or hasattr(first, "__slots__"):
-        return difference(attributes(first), attributes(second), path, above)
-    return None if first is second or repr(first) == repr(second) else path
+        return _difference(attributes(first), attributes(second), path, above)
+    return None if first is second or not isinstance(first, COMPARED) or repr(first) == repr(second) else path
 
 
 def _first_of(parts: Iterable[tuple[Any, tuple[Any, Any]]], path: str, above: frozenset[int]) -> str | None:
-    found = (difference(first, second, f"{path}[{key!r}]", above) for key, (first, second) in parts)
+    found = (_difference(first, second, f"{path}[{key!r}]", above) for key, (first, second) in parts)
     return next((where for where in found if where is not None), None)

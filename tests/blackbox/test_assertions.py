@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from refdp import testing
@@ -23,6 +24,10 @@ class Slotted:
 
     def __init__(self, kept: Any) -> None:
         self.kept = kept
+
+
+def holding_none() -> Any:
+    return lambda: 0
 
 
 def holding_itself(last: int) -> list[Any]:
@@ -45,7 +50,9 @@ SAME: list[tuple[Any, Any]] = [
     (np.array([1, "a"], dtype=object), np.array([1, "a"], dtype=object)),
     (np.random.default_rng(0), np.random.default_rng(1)),
     (random.Random(0), random.Random(1)),
-    (lambda: 0, lambda: 1),
+    (holding_none(), holding_none()),
+    (pd.DataFrame({"a": ["x", "y"]}), pd.DataFrame({"a": ["x", "y"]})),
+    (pd.RangeIndex(3), pd.RangeIndex(3)),
     (int, int),
     (Slotted([1]), Slotted([1])),
     (SimpleNamespace(a=1), SimpleNamespace(a=1)),

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import threading
+from collections import defaultdict, deque, namedtuple
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -137,3 +140,72 @@ def test_noninterference() -> None:
         assert_noninterference(lambda records, leaves: model(generator.normal(size=2)), ONE, values)
     with pytest.raises(InvalidParameter, match="at least one set"):
         assert_noninterference(lambda records, leaves: model(leaves), ONE, [])
+
+
+@pytest.mark.parametrize(
+    "of", [lambda n: np.int64(2**60) + 50 * n, lambda n: 2**60 + 50 * n, lambda n: np.uint64(2**63) + np.uint64(50 * n),
+           lambda n: np.longdouble(2) ** 60 + 50 * n, lambda n: [2**62, 2**60 + 50 * n]],
+)  # fmt: skip
+def test_changes_of_numbers_beyond_2_to_the_53_are_exact(of: Any) -> None:
+    with pytest.raises(AssertionError, match="sensitivity 50 at pair 0"):
+        assert_sensitivity(lambda records: of(len(records)), [ONE_MORE], 1)
+    assert assert_sensitivity(lambda records: of(len(records)), [ONE_MORE], 50) == 50
+
+
+def test_what_says_nothing_of_a_sensitivity() -> None:
+    with pytest.raises(AssertionError, match=r"sensitivity 1e-170 .* \(2\)"):
+        assert_sensitivity(lambda records: 1e-170 * len(records), [ONE_MORE], 1e-200, norm=2)
+    for pair in (([1.0], [1.0]), ([1.0, 2.0], [2.0, 1.0])):
+        with pytest.raises(InvalidParameter, match="no record differs"):
+            assert_sensitivity(lambda records: 5.0 * sum(records), [pair], 1)
+        with pytest.raises(InvalidParameter, match="no record differs"):
+            assert_noninterference(lambda records, values: len(records), pair, [1])
+    draw = np.random.default_rng(0)
+    with pytest.raises(AssertionError, match="changes from call to call"):
+        assert_sensitivity(lambda records: draw.random(), [ONE_MORE], 1)
+
+
+ONE_MORE = ([1.0, 2.0], [1.0, 2.0, 3.0])
+
+
+class Holding:
+    """A model whose method is handed out."""
+
+    def __init__(self, kept: int) -> None:
+        self.kept = kept
+
+    def predict(self) -> int:
+        return self.kept
+
+
+class Numbers(list):  # type: ignore[type-arg]
+    """A list that can have attributes."""
+
+
+def with_attribute(kept: int) -> Numbers:
+    made = Numbers([1])
+    made.kept = kept  # type: ignore[attr-defined]
+    return made
+
+
+@pytest.mark.parametrize(
+    "build", [lambda n: Holding(n).predict, lambda n: ValueError(n), with_attribute,
+              lambda n: defaultdict(partial(int, n)), lambda n: deque([1], maxlen=n), lambda n: {n == 2 or 1.0: 0},
+              lambda n: np.ma.array([float(n)], mask=[True]), lambda n: re.compile("a" * 300 + str(n)),
+              lambda n: np.zeros((3, 3), order="C" if n == 2 else "F")],
+)  # fmt: skip
+def test_what_a_result_holds_beside_its_values(build: Any) -> None:
+    def built(records: Any, values: Any) -> Any:
+        return build(len(records))
+
+    with pytest.raises(AssertionError, match="depends on the records"):
+        assert_noninterference(built, ONE_MORE, [1])
+
+
+def test_what_is_read_is_compared_and_no_more_is_claimed() -> None:
+    point = namedtuple("point", "x")
+    for made in (lambda: pd.DataFrame({"a": ["x", "y"]}), lambda: pd.RangeIndex(3), lambda: point(1),
+                 lambda: np.random.default_rng()):  # fmt: skip
+        assert assert_noninterference(lambda records, values: made(), ONE_MORE, [1]) == 1  # noqa: B023
+    with pytest.raises(InvalidParameter, match="not examined: the result: nothing shows what is in a generator"):
+        assert_noninterference(lambda records, values: (one for one in records), ONE_MORE, [1])
