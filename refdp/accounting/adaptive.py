@@ -33,6 +33,7 @@ from refdp.accounting.normal import compose as sequence
 from refdp.accounting.releases import DiscreteGaussianCost, GaussianCost, RangeCost
 from refdp.accounting.rounding import TINY, ceiling
 from refdp.accounting.statistic import Power, power
+from refdp.data.numbers import added
 from refdp.privacy.events import Relation
 
 _CELLS = 32  # of the range, at least
@@ -83,12 +84,12 @@ class Recursion:
     ) -> Recursion | None:
         """A grid for an answer near `answer`; width: the spread of the whole loss. None if it would be too large."""
         size = chosen.size
-        spread = chosen.count * size**2 + sum(count * _width(inner) ** 2 for inner, count in chosen.rest)
+        spread = chosen.count * size**2 + added(count * _width(inner) ** 2 for inner, count in chosen.rest)
         width = max(width, 3.5 * math.sqrt(spread))
         smallest = min((_width(inner) for inner, _ in chosen.rest), default=math.inf)
         cells = max(_CELLS, math.ceil(size / min(smallest / 12, width / 280, (answer or width) / 400)))
         step = size / cells
-        top = chosen.count * size + sum(count * distributions.loss_range(inner)[1] for inner, count in chosen.rest)
+        top = chosen.count * size + added(count * distributions.loss_range(inner)[1] for inner, count in chosen.rest)
         low = max(-top - 2 * step, -width, -20.0)
         high = min(top + 2 * step, answer + width)
         first, last = math.floor((low - origin) / step), math.ceil((high - origin) / step)

@@ -28,7 +28,7 @@ from refdp.accounting.arrays import Array
 from refdp.accounting.grid import MOST_CELLS, Measure
 from refdp.accounting.pairs import NoPair
 from refdp.accounting.rounding import TINY
-from refdp.data.numbers import least
+from refdp.data.numbers import added, least
 
 WINDOW = 34.0
 _RANGE = 1200.0
@@ -215,7 +215,7 @@ def compose(parts: list[Part], tilt: float) -> Composition:
 
     step = parts[0][0].step
     tilts = [tilted_masses(measure, tilt) for measure, _ in parts]
-    log_scale = sum(count * moment for (moment, _), (_, count) in zip(tilts, parts, strict=True))
+    log_scale = added(count * moment for (moment, _), (_, count) in zip(tilts, parts, strict=True))
     masses = [mass for _, mass in tilts]
     low, high, log_top = _window(parts, masses, tilt, log_scale)
     first = math.floor(low / step)
@@ -238,8 +238,8 @@ def compose(parts: list[Part], tilt: float) -> Composition:
         transform_error=_transform_error(count, length, input_error, inherited, _norm(tilted)),
         relative_error=count * 2.0**-49 * (4 + widest) + abs(log_scale) * 2.0**-48,
         log_top=log_top,
-        infinity=sum(times * measure.infinity for measure, times in parts),
-        blur=sum(times * measure.blur for measure, times in parts) + 2.0**-50 * float(np.max(np.abs(losses))),
+        infinity=added(times * measure.infinity for measure, times in parts),
+        blur=added(times * measure.blur for measure, times in parts) + 2.0**-50 * float(np.max(np.abs(losses))),
     )
 
 
@@ -327,7 +327,7 @@ def _transform(parts: list[_Tilted], first: int, length: int) -> tuple[NDArray[n
     assert product is not None
     whole = np.zeros(length // 2 + 1, dtype=complex)
     whole[alive] = product * np.exp(-2j * np.pi / length * ((alive * (offset % length)) % length))
-    return whole, error, sum(one.count * one.error for one in parts)
+    return whole, error, added(one.count * one.error for one in parts)
 
 
 def _count(one: _Tilted) -> int:

@@ -27,6 +27,7 @@ from refdp.accounting.releases import (
     RangeCost,
     SuppliedCost,
 )
+from refdp.data.numbers import added
 
 Direction = Literal["first", "second"]
 _INNER_CELLS = 4096
@@ -209,7 +210,7 @@ def loss_range(node: Node) -> tuple[float, float]:
             return loss_range(inner)
         case Composed(items) | Blocks(items, _):
             each = [(loss_range(inner), count) for inner, count in items]
-            return sum(c * low for (low, _), c in each), sum(c * high for (_, high), c in each)
+            return added(c * low for (low, _), c in each), added(c * high for (_, high), c in each)
         case Mixture(slots):
             ranges = [loss_range(inner) for inner, _ in slots]
             return min(low for low, _ in ranges), max(high for _, high in ranges)

@@ -263,7 +263,7 @@ def iterative_hessian(edges: Sequence[Number], hessians: Sequence[Number], count
     first; what is missing is filled by subdividing what lies between these thresholds, into equal parts and evenly.
     """
     masses = [maximum(h, 0 * h) for h in hessians]
-    share = sum(masses) / count
+    share = numbers.added(masses) / count
     kept, mass = [], 0 * share
     for right, bin_mass in zip(edges[1:], masses, strict=True):
         mass = mass + bin_mass

@@ -11,7 +11,7 @@ other kinds of numbers join by `minimum.register(TheirType, function)` (the proo
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from decimal import ROUND_HALF_EVEN, Context, Decimal, DivisionByZero, InvalidOperation, Overflow, localcontext
 from fractions import Fraction
 from typing import Any
@@ -184,6 +184,17 @@ def digits(formula: Callable[..., Any], *arguments: float | int) -> Fraction:
     stops = [InvalidOperation, DivisionByZero, Overflow]
     with localcontext(Context(DIGITS, ROUND_HALF_EVEN, Emin=-(10**9), Emax=10**9, traps=stops)):
         return Fraction(formula(*(one if isinstance(one, int) else Decimal(one) for one in arguments)))
+
+
+def added(values: Iterable[Any]) -> Any:
+    """The sum from left to right: from Python 3.12 on `sum` compensates what floats round, so that last places differ.
+
+    0 of nothing.
+    """
+    found: Any = 0
+    for one in values:
+        found = found + one
+    return found
 
 
 def share(number: Fraction | float) -> float:

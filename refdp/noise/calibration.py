@@ -114,5 +114,5 @@ def before_sampling(epsilon: float, rate: float) -> float:
 def geometric(ratio: float, count: int) -> list[float]:
     """Shares of sum 1, each `ratio` times the one before."""
     weights = list(accumulate(repeat(ratio, count - 1), mul, initial=1.0))  # products are the same on every machine
-    whole = sum(weights)
+    whole = numbers.added(weights)
     return [weight / whole for weight in weights]

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from refdp.data.kernels import GRID
+from refdp.data.numbers import added
 from refdp.data.shards import Network, secure_sum
 from refdp.errors import InvalidParameter
 from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
@@ -158,7 +159,7 @@ def _listed(tape: list[Listed] | None, request: Request, law: tuple[object, ...]
 def excess(sd: float, shares: int, coordinates: int) -> float:
     """tau d / 2 + tau sqrt(d), tau = 10 sum_k exp(-2 pi^2 sd^2 k / (k + 1)), k = 1..shares - 1: by how much the sum of
     discrete Gaussians of sd grid steps each can cost more than one (Kairouz, Liu, Steinke 2021, Theorem 1)."""
-    tau = 10 * sum(math.exp(-2 * math.pi**2 * sd * sd * k / (k + 1)) for k in range(1, shares))
+    tau: float = 10 * added(math.exp(-2 * math.pi**2 * sd * sd * k / (k + 1)) for k in range(1, shares))
     return tau * coordinates / 2 + tau * math.sqrt(coordinates)
 
 

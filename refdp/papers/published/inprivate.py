@@ -11,7 +11,7 @@ import numpy as np
 
 from refdp.data import candidates as grids
 from refdp.data.candidates import Candidates
-from refdp.data.numbers import Number, absolute, exp, log, rounded_up
+from refdp.data.numbers import Number, absolute, added, exp, log, rounded_up
 from refdp.data.population import Population
 from refdp.data.records import Floats, Interval, Numeric, Records, Schema
 from refdp.noise.calibration import laplace_charge
@@ -173,8 +173,8 @@ def square_error(residuals: Sequence[Number]) -> Number:
     """E = Σ (ȳ - mean(ȳ))^2, 0 for an empty node   (Zhao et al. 2018, section III-B)."""
     if not residuals:
         return 0
-    mean = mean_residual(sum(residuals), len(residuals))
-    return sum((r - mean) * (r - mean) for r in residuals)
+    mean = mean_residual(added(residuals), len(residuals))
+    return added((r - mean) * (r - mean) for r in residuals)
 
 
 def gain_sensitivity_as_published() -> Number:
@@ -199,7 +199,7 @@ def down_sample(values: Sequence[Number]) -> list[Number]:
     """
     ordered = sorted(values)
     groups = [ordered[start : start + 3] for start in range(0, len(ordered), 3)]
-    return [sum(group) / len(group) for group in groups]
+    return [added(group) / len(group) for group in groups]
 
 
 def leaf_scale_as_published(epsilon: Number) -> Number:
@@ -227,7 +227,7 @@ def halves_by_index(count: int, rounds: int) -> list[range]:
 
 def mean_absolute_error(errors: Sequence[Number]) -> Number:
     """MAE = (1/n) Σ |y - f(x)|   (Zhao et al. 2018, Eq. 17). errors: y - f(x) of each record."""
-    return sum(absolute(error) for error in errors) / len(errors)
+    return added(absolute(error) for error in errors) / len(errors)
 
 
 def error_sensitivity(error_bound: Number, count: Number, relation: Relation) -> Number:
