@@ -34,7 +34,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """The marker, so that strict suites know it."""
     config.addinivalue_line("markers", "refdp: a test of differential privacy, run with --refdp")
-    config.stash[SEEN] = []
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -97,8 +96,8 @@ class Violated(AssertionError):
     """An audit found a violation."""
 
 
-SEEN = pytest.StashKey[list[tuple[str, float, float, int]]]()
-"""Lower bounds that assertions gave: test, bound, claimed epsilon, runs a side."""
+SEEN = "refdp"
+"""Property of a test's report, which workers send on: a lower bound that an assertion gave, claimed epsilon, runs."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +107,7 @@ class Checks:
     name: str
     samples: int
     false_alarm: float
-    seen: list[tuple[str, float, float, int]] = field(default_factory=list)
+    seen: list[tuple[str, object]] = field(default_factory=list)
 
     def assert_dp(self, mechanism: Any, pair: Any, epsilon: float, delta: float = 0.0, **settings: Any) -> Bound:
         """`refdp.testing.assert_dp`; `settings` go before the options."""
@@ -121,7 +120,7 @@ class Checks:
             **settings,
         }
         bound = assert_dp(mechanism, pair, epsilon, delta, **chosen)
-        self.seen.append((self.name, bound.lower, epsilon, bound.samples))
+        self.seen.append((SEEN, [bound.lower, epsilon, bound.samples]))
         return bound
 
     def assert_sensitivity(
@@ -147,13 +146,14 @@ def refdp(request: pytest.FixtureRequest) -> Checks:
         request.node.nodeid,
         config.getoption("--refdp-samples"),
         config.getoption("--refdp-false-alarm"),
-        config.stash[SEEN],
+        request.node.user_properties,
     )
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     """What was tried and not refuted, with the bound: a test that passes proves nothing."""
-    seen = config.stash[SEEN]
+    reports = [one for kind in terminalreporter.stats.values() for one in kind if getattr(one, "when", "") == "call"]
+    seen = [(one.nodeid, *told) for one in reports for name, told in one.user_properties if name == SEEN]
     if seen:
         terminalreporter.section("refdp: lower bounds of epsilon (no proof of privacy)")
         for name, lower, epsilon, runs in seen:

@@ -296,6 +296,8 @@ def _of_report(report: Mapping[str, Any]) -> Dossier:
     subject = " ".join(filter(None, [str(package.get("name", "")), str(package.get("version", ""))])) or str(
         report.get("paper") or "an audited program"
     )
+    if left_out := report.get("left_out"):
+        subject += f" without its entry points {', '.join(map(str, left_out))}"
     unit = str(claim.get("unit", "one record"))
     epsilon = claim.get("epsilon", report.get("claimed_epsilon", "as claimed"))
     answers = []

@@ -11,9 +11,11 @@ from xml.etree import ElementTree
 
 import pytest
 
+from refdp.audit.dossier import dossier
 from refdp.audit.package import audit_package
 from refdp.audit.package.page import page
 from refdp.audit.package.report import PackageReport
+from refdp.audit.package.report import accepted as with_accepted
 from refdp.audit.package.told import plain
 from refdp.audit.verdicts import Verdict
 from refdp.errors import InvalidParameter
@@ -143,7 +145,12 @@ def test_a_baseline_accepts_and_tells_what_is_stale(report: PackageReport, folde
     accepted = [{"id": name, "reason": "documented"} for name in [*names, "0000"]]
     (tmp_path / "baseline.json").write_text(json.dumps({"accepted": accepted}))
     again = audit_package(folder / "audit.toml", only="count", baseline=tmp_path / "baseline.json")
-    assert [one.accepted for one in again.findings] == ["documented"] and again.stale == ("0000",)
+    assert [one.accepted for one in again.findings] == ["documented"]
+    assert again.stale == () and again.left_out == ("total", "right", "summary")  # it may be of one of these
+    assert again.sentence.endswith("Not asked for, and not examined: total, right, summary.")
+    assert "toydp 1.0 without its entry points total, right, summary" in dossier(again.to_dict()).sentence
+    whole = with_accepted(report, {"0000": "documented"})
+    assert whole.stale == ("0000",) and whole.left_out == () and "Not asked" not in whole.sentence
     assert again.verdict is Verdict.VIOLATION and not again.ok
     assert again.status == 3  # the black box was left out: still not examined
     (tmp_path / "silent.json").write_text(json.dumps({"accepted": [{"id": "1", "reason": " "}]}))

@@ -67,3 +67,8 @@ def test_with_it_broken_code_and_audits_fail(suite: Path) -> None:
         assert name in told
     assert "not (0.3, 0) private" in told and "toydp.py:" in told and "no proof of privacy" in told
     assert "refdp/audit/package" not in told.partition("short test summary")[0]
+
+
+def test_the_summary_is_the_same_from_two_processes(suite: Path) -> None:
+    told = outcome(suite, "--refdp", "--refdp-samples", "2000", "-n", "2", "-k", "private", "-p", "xdist")
+    assert "no proof of privacy" in told and "test_private: epsilon >= " in told and "1 passed" in told

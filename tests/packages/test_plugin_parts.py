@@ -22,10 +22,9 @@ def test_options_and_marker() -> None:
     assert [one.get("default") for one in options.values()] == [None, 20_000, 1e-9]
     assert [one.get("type") for one in options.values()] == [None, int, float]
     lines: list[Any] = []
-    config: Any = SimpleNamespace(addinivalue_line=lambda *line: lines.append(line), stash={})
+    config: Any = SimpleNamespace(addinivalue_line=lambda *line: lines.append(line))
     pytest_plugin.pytest_configure(config)
     assert [(name, text.partition(":")[0]) for name, text in lines] == [("markers", "refdp")]
-    assert config.stash == {pytest_plugin.SEEN: []}
 
 
 @pytest.mark.parametrize("asked", [False, True])
@@ -116,13 +115,16 @@ def test_assertions_have_the_options_and_a_seed_of_the_tests_name(monkeypatch: p
     checks.assert_dp("m", "p", 3.0, 0.1, samples=9, low_bits=False)
     assert asked.pop()[1:] == (("m", "p", 3.0, 0.1),
                                {"samples": 9, "false_alarm": 1e-6, "seed": seed, "low_bits": False})  # fmt: skip
-    assert checks.seen == [("a::b", 0.5, 2.0, 77), ("a::b", 0.5, 3.0, 77)]
+    assert checks.seen == [("refdp", [0.5, 2.0, 77]), ("refdp", [0.5, 3.0, 77])]
     assert checks.assert_sensitivity(abs, [1], 2.0) is not None
     assert asked.pop() == ("assert_sensitivity", (abs, [1], 2.0), {"norm": 1})
     assert checks.assert_noninterference(max, "p", [3]) is not None
     assert asked.pop() == ("assert_noninterference", (max, "p", [3]), {})
     lines: list[str] = []
-    reporter = SimpleNamespace(section=lambda title: lines.append(title), write_line=lambda line: lines.append(line))
-    for seen in ([], checks.seen):
-        pytest_plugin.pytest_terminal_summary(reporter, SimpleNamespace(stash={pytest_plugin.SEEN: seen}))  # type: ignore[arg-type]
+    for seen in ([], [("other", 1)], checks.seen):
+        report = SimpleNamespace(when="call", nodeid="a::b", user_properties=seen)
+        reporter = SimpleNamespace(
+            section=lines.append, write_line=lines.append, stats={"passed": [report], "warnings": [object()]}
+        )
+        pytest_plugin.pytest_terminal_summary(reporter, SimpleNamespace())  # type: ignore[arg-type]
     assert lines[1:] == [f"a::b: epsilon >= 0.5, claimed {claimed}, 77 runs a side" for claimed in (2, 3)]

@@ -52,13 +52,15 @@ class Examined:
 
 @dataclass(frozen=True)
 class PackageReport:
-    """The whole audit. stale: names in the baseline that nothing was found for."""
+    """The whole audit. stale: names in the baseline that nothing was found for. left_out: entry points of the file that
+    were not asked for."""
 
     scope: Scope
     version: str
     entries: tuple[Examined, ...]
     provenance: Mapping[str, Any]
     stale: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -103,7 +105,12 @@ class PackageReport:
 
     @property
     def sentence(self) -> str:
-        """The verdict in a sentence."""
+        """The verdict in a sentence, and which entry points it is not about."""
+        others = f" Not asked for, and not examined: {', '.join(self.left_out)}." if self.left_out else ""
+        return self._verdict_in_words + others
+
+    @property
+    def _verdict_in_words(self) -> str:
         name = f"{self.scope.package} {self.version}"
         said = _claimed(self.scope, self.entries)
         broken = list(dict.fromkeys(one.entry for one in self.violations))
@@ -131,6 +138,7 @@ class PackageReport:
             },
             "claim": self.scope.claim.to_dict(),
             "entries": [one.to_dict() for one in self.entries],
+            "left_out": list(self.left_out),
             "findings": [one.to_dict() for one in self.findings],
             "groups": [one.to_dict() for one in self.groups],
             "accepted": sum(bool(one.accepted) for one in self.findings),
@@ -241,5 +249,6 @@ def accepted(report: PackageReport, baseline: Mapping[str, str]) -> PackageRepor
         replace(one, findings=tuple(replace(f, accepted=baseline.get(f.id, "")) for f in one.findings))
         for one in report.entries
     )
-    stale = tuple(name for name in baseline if name not in {one.id for one in report.findings})
+    found = {one.id for one in report.findings}
+    stale = () if report.left_out else tuple(name for name in baseline if name not in found)  # it may be another's
     return replace(report, entries=entries, stale=stale)

@@ -91,8 +91,9 @@ def audit_package(
             examined.append(found)
         progress(len(chosen), len(chosen), "written")
         told = provenance(scope, package, data, command, time.perf_counter() - start)
+    left_out = tuple(entry.name for entry in scope.entries if entry not in chosen)
     version = installed(scope.package) or scope.version
-    return accepted(PackageReport(scope, version, tuple(examined), told), known)
+    return accepted(PackageReport(scope, version, tuple(examined), told, left_out=left_out), known)
 
 
 def _examined(
