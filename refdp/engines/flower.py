@@ -53,6 +53,9 @@ FROM_SECRETS = (
     "cryptographic: whoever has the file can subtract it"
 )
 
+TARGET = "target"
+"""The column of labels in a participant's file."""
+
 
 @dataclass(frozen=True)
 class Run:
@@ -93,6 +96,8 @@ class Run:
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             form = "{features: [{name, low, high} or {name, categories}], target: {low, high} or {values}}"
             raise InvalidRecords(f"{path}: schema is {form} ({type(error).__name__}: {error})") from error
+        if TARGET in schema.names:
+            raise InvalidParameter(f"{path}: a feature {TARGET!r}: the column of that name has the labels")
         return cls(body["run"], body["paper"], params, schema, body["participants"], body["honest"])
 
     @property
@@ -128,7 +133,7 @@ def records_of(path: Path, schema: Schema) -> Records:
     table = read_table(path, least=0)
     x: Floats = np.column_stack([values_of(table, feature) for feature in schema.features])
     target = schema.target
-    y = table.numbers("target") if isinstance(target, Interval) else table.indices("target", target.values)
+    y = table.numbers(TARGET) if isinstance(target, Interval) else table.indices(TARGET, target.values)
     return make_records(schema, x, y) if len(y) else Records(schema, x, y)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import importlib.machinery
+import io
 import json
 import tomllib
 from collections.abc import Mapping
@@ -110,8 +112,9 @@ def made_up(schema: Schema, rows: int, seed: int) -> str:
         else:
             columns[feature.name] = rng.choice(feature.categories, rows)
     columns["target"] = rng.choice(target.values, rows) if isinstance(target, Classes) else _uniform(rng, target, rows)
-    lines = [",".join(columns), *(",".join(map(str, row)) for row in zip(*columns.values(), strict=True))]
-    return "\n".join(lines) + "\n"
+    written = io.StringIO()
+    csv.writer(written, lineterminator="\n").writerows([columns, *zip(*columns.values(), strict=True)])
+    return written.getvalue()
 
 
 def _uniform(rng: np.random.Generator, bounds: Numeric | Interval, rows: int) -> Floats:

@@ -8,12 +8,14 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from refdp.engines import flower, owners
 from refdp.engines.federated import LocalHost, Participant
 from refdp.engines.flower import Run, records_of
 from refdp.engines.journal import ReleaseJournal
+from refdp.engines.new_app import made_up
 from refdp.errors import InvalidParameter
 from refdp.faces.commands import federate
 
@@ -180,3 +182,22 @@ def test_a_check_that_differs_has_status_1(
     assert asked == [("new", tmp_path)] * 2 + [("check", tmp_path)] * 2
     with pytest.raises(InvalidParameter, match="federate old: new or check is allowed"):
         federate.federate("old", tmp_path)
+
+
+NAMES = ["age, years", 'in "quotes"', "two\nlines", " a"]
+
+
+def test_records_that_a_check_makes_up_have_the_schemas_names(tmp_path: Path) -> None:
+    numeric = [{"name": name, "low": 0, "high": 1} for name in NAMES]
+    schema = {"features": [*numeric, {"name": "w", "categories": NAMES}], "target": {"values": NAMES}}
+    run = Run.read(app(tmp_path / "app", schema=schema) / "refdp_app" / "run.json")
+    (tmp_path / "0.csv").write_text(made_up(run.schema, 50, 0), encoding="utf-8", newline="")
+    records = records_of(tmp_path / "0.csv", run.schema)
+    assert records.size == 50 and not np.isnan(records.x).any() and set(records.y) == {0, 1, 2, 3}
+
+
+def test_no_feature_is_called_as_the_column_of_labels(tmp_path: Path) -> None:
+    schema = {"features": [{"name": "target", "categories": ["a", "b"]}], "target": {"values": ["a", "b"]}}
+    folder = app(tmp_path / "app", schema=schema)
+    with pytest.raises(InvalidParameter, match="a feature 'target'"):
+        Run.read(folder / "refdp_app" / "run.json")
