@@ -108,7 +108,7 @@ the plan is accounted. Where all that is proved, the text is read once more with
 reading. {texts} texts that behave otherwise for another value (`tests/prove/hostile_open.py`) are refused, each without
 those two readings; they were written by the author of these rules, so not blindly.
 What float64 rounds is followed in pieces of the range, and held against the least noise and bound in each: a text may
-be right at both ends, and not in between (`tests/prove/hostile_thirtyninth.py`).
+be right at both ends, and not in between (`tests/prove/hostile_thirtyninth.py`, `tests/prove/hostile_fortieth.py`).
 
 Whole numbers, choices, shares of records and the budget stay numbers: how many releases there are, and what they
 cost, is accounted in numbers. A bound of a statistic (`gradient_bound`, `residual_bound`) is not followed either:

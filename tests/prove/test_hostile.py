@@ -22,7 +22,7 @@ from refdp.errors import InvalidParameter
 from refdp.faces.registry import paper
 from refdp.papers import sgbdt
 from refdp.papers.fedgbdt import WHOLE
-from refdp.prove import magnitudes, open, reading, releases
+from refdp.prove import charged, magnitudes, open, reading, releases
 from refdp.prove.asking import Solvers, unknowns
 from refdp.prove.keeping import changed, state
 from refdp.prove.magnitudes import FAR, Nature, too_far
@@ -40,6 +40,7 @@ from tests.prove.hostile_eleventh import ELEVENTH
 from tests.prove.hostile_eleventh import HONEST as HONEST_ELEVENTH
 from tests.prove.hostile_fifteenth import FIFTEENTH
 from tests.prove.hostile_fifth import FIFTH
+from tests.prove.hostile_fortieth import FORTIETH
 from tests.prove.hostile_fourteenth import FOURTEENTH
 from tests.prove.hostile_fourth import FOURTH
 from tests.prove.hostile_further import FURTHER
@@ -171,7 +172,9 @@ def test_an_open_parameter_is_not_below_its_own_example_or_floats_alone(
     assert found.verdict == "NOT PROVED"
 
 
-@pytest.mark.parametrize(("mutant", "anywhere"), [pytest.param(*one, id=one[0].name) for one in THIRTYNINTH])
+@pytest.mark.parametrize(
+    ("mutant", "anywhere"), [pytest.param(*one, id=one[0].name) for one in (*THIRTYNINTH, *FORTIETH)]
+)
 def test_a_text_that_is_right_at_the_ends_of_a_range_alone_is_not_proved(
     solvers: Solvers, monkeypatch: pytest.MonkeyPatch, mutant: Mutant, anywhere: Any
 ) -> None:
@@ -200,7 +203,8 @@ def _at_ends(terms: list[Any]) -> Iterator[dict[str, tuple[float, float]]]:
     ("case", "owner", "name", "instead"),
     [pytest.param(CLIPPED[0], open, "TIMES", 0, id="what is rounded before a comparison"),
      pytest.param(SCARCE[0], releases, "_has_room", lambda *_: "", id="the least of a bound"),
-     pytest.param(SIZED[0], magnitudes, "_pieces", _at_ends, id="sizes within a range")],
+     pytest.param(SIZED[0], magnitudes, "_pieces", _at_ends, id="sizes within a range"),
+     pytest.param(FORTIETH[0], charged, "rounded", lambda *_: 0, id="what is rounded of noise")],
 )  # fmt: skip
 def test_each_check_within_a_range_is_needed(
     solvers: Solvers, monkeypatch: pytest.MonkeyPatch, case: Any, owner: Any, name: str, instead: Any
