@@ -1055,7 +1055,10 @@ def shares_of(growth, count):
     weights = [1.0]
     while len(weights) < count:
         weights.append(weights[-1] * float(growth))
-    return [one / sum(weights) for one in weights]
+    whole = weights[0]
+    for one in weights[1:]:  # from left to right: `sum` compensates from Python 3.12 on
+        whole += one
+    return [one / whole for one in weights]
 
 
 def dpxgboost_bound(p):
