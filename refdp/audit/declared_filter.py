@@ -10,7 +10,7 @@ believed.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -37,6 +37,8 @@ from refdp.privacy.events import (
     Repeat,
     Sequential,
     Subsample,
+    children,
+    releases,
 )
 
 TOLERANCE = 1e-6
@@ -104,7 +106,7 @@ class Spent:
 
     def add(self, present: Transcript, absent: Transcript, pair: Pair) -> list[Violation]:
         """Two replays of one run, with the audited record and without it; the violation, if there is one."""
-        rounds = list(_rounds(self.declared.releases, present, absent))
+        rounds = _rounds(self.declared.releases, present, absent)
         if not rounds:
             return []
         self.runs += 1
@@ -118,7 +120,7 @@ class Spent:
         self.unclear += upper > budget * (1 + TOLERANCE) + SLACK**2
         took = [place for place, (_, moved) in enumerate(rounds) if moved]
         if took and took[-1] + 1 < len(rounds):
-            going_on = lower + costs[took[-1]][0]
+            going_on = upper + costs[took[-1]][1]
             self.refused.append(max(0.0, 1 - budget / going_on) if going_on else 0.0)
         return []
 
@@ -151,7 +153,13 @@ def shares(filters: Iterable[Filter], present: Transcript, absent: Transcript, p
 
 
 def established(filters: Sequence[Filter], event: Event, relation: Relation, delta: float) -> float:
-    """The epsilon at delta that the budgets and the declared costs of all other releases give together."""
+    """The epsilon at delta that the budgets and the declared costs of all other releases give together.
+
+    Infinite where releases that share secret coins, of one sample or one partition, are not under one filter: what they
+    cost apart does not add up to what they cost together.
+    """
+    if not _apart(event, {one.releases for one in filters}):
+        return math.inf
     plan = Plan(relation, _others(event, tuple(one.releases for one in filters)))
     about = {one.releases for one in filters}
     pure: float = account(plan, delta=0.0, both=False).epsilon
@@ -171,47 +179,61 @@ def established(filters: Sequence[Filter], event: Event, relation: Relation, del
     return best
 
 
-def _rounds(releases: str, present: Transcript, absent: Transcript) -> Iterator[tuple[str, list[Item]]]:
-    """The covered releases in turn, those of one sample together: name of the first, and what the record moved."""
-    name, scopes, moved = "", None, list[Item]()
-    for entry, other in zip(present.entries, absent.entries, strict=True):
+def _rounds(releases: str, present: Transcript, absent: Transcript) -> list[tuple[str, list[Item]]]:
+    """The covered releases, those of one outermost scope together: name of the first, and what the record moved.
+
+    They share that scope's secret coins wherever they come in the run, so that their costs do not add up. In order of
+    the last release of each.
+    """
+    found: dict[tuple[str, int], tuple[str, list[Item]]] = {}
+    for place, (entry, other) in enumerate(zip(present.entries, absent.entries, strict=True)):
         request = entry.request
         covered = request.mechanism is not None and releases in request.name
         if not covered or entry.value is None or other.value is None:
             continue
-        if name and (not entry.scopes or entry.scopes != scopes):
-            yield name, moved
-            name = ""
-        if not name:
-            name, scopes, moved = request.name, entry.scopes, []
+        key = ("scope", entry.scopes[0].serial) if entry.scopes else ("alone", place)
+        found[key] = found.pop(key, (request.name, list[Item]()))
+        moved = found[key][1]
         if not np.array_equal(entry.value, other.value):
             moved.append(Item(request.mechanism, entry.value, other.value, entry.scopes))
-    if name:
-        yield name, moved
+    return list(found.values())
 
 
 def _cost(items: Sequence[Item], order: float, relation: Relation) -> tuple[float, float]:
-    """Lower and upper bound of the divergence at that order, of releases in the same scopes; equal where exact."""
+    """Lower and upper bound of the divergence at that order, of releases in one outermost scope; equal where exact.
+
+    The lower one is of the Gaussian noise in one sample and no further scope: a part costs no more than the whole.
+    """
     if not items:
         return 0.0, 0.0
-    scopes = items[0].scopes
-    if not scopes:
+    if not items[0].scopes:
         exact = math.fsum(max(_alone(one, order), _alone(_turned(one), order)) for one in items)
         return exact, exact
-    sampled = len(scopes) == 1 and scopes[0].kind == "subsample" and scopes[0].method == "poisson"
-    if sampled and order != math.inf and all(map(_as_gaussian, items)):
-        t = math.fsum(float(one.mechanism.observed_change(one.value, one.other, "whitened")) ** 2 for one in items) / 2
-        rate = float(scopes[0].weights[0])
-        if order == int(order):
-            exact = float(tabulated(int(order), rate, np.array([t]))[0])
-        else:
-            exact = float(poisson_gaussian(rate, 1 / math.sqrt(2 * t), np.array([order]))[0])
-        return exact, exact
+    part = [one for one in items if _sampled(one)] if order != math.inf else []
+    lower = _of_sample(part, order) if part else 0.0
+    if len(part) == len(items):
+        return lower, lower
     plan = Plan(relation, whole_event(items, relation))
     upper = (
         account(plan, delta=0.0, both=False).epsilon if order == math.inf else float(renyi(plan, np.array([order]))[0])
     )
-    return 0.0, upper
+    return lower, max(lower, upper)
+
+
+def _sampled(item: Item) -> bool:
+    """Whether it is Gaussian noise in a Poisson sample and in no other scope."""
+    scopes = item.scopes
+    alone = len(scopes) == 1 and scopes[0].kind == "subsample" and scopes[0].method == "poisson"
+    return alone and _as_gaussian(item)
+
+
+def _of_sample(items: Sequence[Item], order: float) -> float:
+    """The divergence of Gaussian releases in one Poisson sample together."""
+    t = math.fsum(float(one.mechanism.observed_change(one.value, one.other, "whitened")) ** 2 for one in items) / 2
+    rate = float(items[0].scopes[0].weights[0])
+    if order == int(order):
+        return float(tabulated(int(order), rate, np.array([t]))[0])
+    return float(poisson_gaussian(rate, 1 / math.sqrt(2 * t), np.array([order]))[0])
 
 
 def _alone(item: Item, order: float) -> float:
@@ -236,6 +258,16 @@ def _first_above(costs: Sequence[tuple[float, float]], budget: float) -> int:
     so_far = np.cumsum([lower for lower, _ in costs])
     place = int(np.searchsorted(so_far, budget * (1 + TOLERANCE), side="right"))
     return min(place, len(costs) - 1)
+
+
+def _apart(event: Event, about: Iterable[str]) -> bool:
+    """Whether of each outermost scope of secret coins a filter is about all releases, or none about any."""
+    if not isinstance(event, Subsample | Partition):
+        return all(_apart(child, about) for child in children(event))
+    names = [one.name for one in releases(event)]
+    return not any(part in name for part in about for name in names) or any(
+        all(part in name for name in names) for part in about
+    )
 
 
 def _others(event: Event, covered: tuple[str, ...]) -> Event:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -191,7 +192,11 @@ def _filtered(notes: Notes, epsilon: float, delta: float, relation: Relation) ->
     yield from (one.row() for one in notes.filters)
     filters = [one.declared for one in notes.filters]
     together = max((established(filters, event, relation, delta) for event in _distinct(notes.events)), default=0.0)
-    if together > epsilon * (1 + SLACK):
+    if together == math.inf:
+        yield Row("composition", LEFT, "declared budgets and the costs of all other releases give no epsilon together: "
+                  "every filter needs the same order, a finite order a delta above 0, and all releases of one sample "
+                  "or secret partition one filter, since what shares secret coins does not add up")  # fmt: skip
+    elif together > epsilon * (1 + SLACK):
         yield Row("composition", LEFT, f"declared budgets and the costs of all other releases compose to epsilon "
                   f"{together:.6g} at delta {delta:g}, above the claim {epsilon:g}")  # fmt: skip
     else:

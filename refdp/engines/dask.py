@@ -29,6 +29,7 @@ from refdp.data.records import Records
 from refdp.data.shards import Communication
 from refdp.engines.frames import joined, runs
 from refdp.engines.log import Asked, Behind, Log, Logged, Shard, total
+from refdp.engines.shared import Shared
 from refdp.errors import InvalidParameter, InvalidRecords, RefdpError
 
 TRIES = 5
@@ -101,8 +102,10 @@ def _same(records: Records) -> Records:
 class DaskPopulation(Logged):
     """A `Population` of the partitions of a Dask collection.
 
-    parts: delayed partitions; they are computed again when their worker is lost, to the same records in the same order,
-    or the run ends.
+    parts: delayed partitions. What several of them stand on is computed once, and kept until all of these are loaded
+    (`Shared`). When a worker is lost its partitions are computed again, to the same records in the same order, or the
+    run ends; while they are loaded, so are all that stand on what others do. What is not known is whether partitions
+    that each read or draw for themselves are parts of one table (`PARTITIONS`).
     load: makes records of one, and refuses those that fit no public schema. It may have none.
     Errors: InvalidRecords as `load` has it, before anything is released, for a partition that cannot be computed, whose
     own error is not told, or if all are empty; later, for one that was computed again to other records.
@@ -111,6 +114,7 @@ class DaskPopulation(Logged):
     def __init__(self, client: Any, parts: Sequence[Any], load: Callable[[Any], Records]) -> None:
         super().__init__()
         self._client, self._parts, self._load = client, tuple(parts), load
+        self._shared = Shared(client, self._parts)
         self._desks: dict[str, Any] = {}
         self._home: dict[int, str] = {}
         self._known: dict[str, int] = {}
@@ -223,18 +227,26 @@ class DaskPopulation(Logged):
         return left
 
     def _place(self, numbers: Iterable[int]) -> None:
-        """Load partitions on the workers that are there, a few a worker at a time, so that few are held twice."""
+        """Load partitions on the workers that are there, a few a worker at a time, so that few are held twice.
+
+        What several stand on is kept as long as one of them waits. If any of it may have been computed again, all that
+        stand on any of it are loaded again and compared.
+        """
         waiting, tries = list(numbers), 0
+        self._shared.lost()
         while waiting:
             workers = self._workers()
             batch = waiting[: 2 * len(workers)]
             jobs: dict[int, Any] = {}
             failed: RefdpError | None = None
             refused: RefdpError | None = None
+            self._shared.wait(waiting)
             for number in [*batch, *batch]:  # first all are begun, then waited for: who is at a desk may not lose it
                 try:
+                    if not jobs:
+                        self._shared.begin(batch)
                     if number not in jobs:
-                        jobs[number] = self._job(number, workers[self._target(number, len(workers))])
+                        jobs[number] = self._job(number, self._home.get(number) or self._target(number, workers))
                     else:
                         opened = jobs[number].result()
                         if isinstance(opened, RefdpError):
@@ -249,25 +261,31 @@ class DaskPopulation(Logged):
                     failed = _told(error)
             if refused is not None:
                 raise refused
-            if failed is not None:
+            again = self._shared.lost() or self._shared.failed()
+            if failed is not None or again:
                 tries += 1
                 if tries >= TRIES:
-                    raise failed
+                    raise failed or _told(TimeoutError())
                 alive = self._workers()
                 for address in [address for address in self._desks if address not in alive]:
                     waiting += self._left_by(address)  # what it had before this batch, too
+            if again:
+                self._shared.forget()
+                waiting += sorted(self._shared.standing & self._home.keys())
+            waiting = list(dict.fromkeys(waiting))
+        self._shared.wait(())
 
     def _same(self, number: int, found: str) -> None:
         """Errors: InvalidRecords for a partition that was computed again to other records: half a run on each."""
         if self._digests.setdefault(number, found) != found:
             raise InvalidRecords(
                 f"partition {number} was computed again, and has other records than before: what is released is to be "
-                "about one table; keep its files as they are, or persist what is drawn"
+                "about one table; keep its files as they are, or write what is drawn to files"
             )
 
-    def _target(self, number: int, workers: int) -> int:
+    def _target(self, number: int, workers: Sequence[str]) -> str:
         """Neighbouring partitions on one worker."""
-        return number * workers // len(self._parts)
+        return workers[number * len(workers) // len(self._parts)]
 
     def _job(self, number: int, address: str) -> Any:
         """A future of where a partition is and how many records it has."""
@@ -276,7 +294,7 @@ class DaskPopulation(Logged):
             self._desks[address] = self._client.submit(Desk, **options).result(timeout=PATIENCE)
             self._known[address] = 0
         options = {"workers": [address], "allow_other_workers": True}
-        part = self._client.compute(self._parts[number], **options)
+        part = self._client.compute(self._shared.part(number), **options)
         return self._client.submit(
             _opened, self._desks[address], address, number, part, self._load, pure=False, **options
         )

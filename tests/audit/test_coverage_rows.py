@@ -245,6 +245,9 @@ def test_declared_filters_are_told_with_all_other_releases() -> None:
         told = [row for row in rows(notes, epsilon=epsilon) if row.what == "composition"]
         assert told[0] == spent.row() and [row.verdict for row in told] == [LOOKED, verdict, LOOKED]
         assert "compose to epsilon 0.75 at delta 0" in told[1].reason and bool(told[1].power) == (verdict is LOOKED)
+    mixed = Subsample(0.5, Sequential((released("count", 4.0), released("leaves", 1.0))))
+    told = [row for row in rows(seen(events=[mixed], filters=[spent]), epsilon=9.0) if row.what == "composition"]
+    assert told[1].verdict is LEFT and "give no epsilon together" in told[1].reason
     told = [row for row in rows(seen(events=[], filters=[spent]), epsilon=0.75) if row.what == "composition"]
     assert "compose to epsilon 0 at delta" in told[1].reason
 

@@ -133,13 +133,14 @@ def test_a_record_that_left_tells_how_small_an_understatement_shows(values: Any,
     assert spent.refused == pytest.approx(refused)
 
 
-def test_what_left_at_no_known_cost_would_not_have_shown() -> None:
+def test_what_left_at_a_cost_known_from_above_is_told_by_that() -> None:
     spent = Spent(Filter(4.0, 5.0))
     spent.add(*both(("s", 1.0, Laplace(1.0), HALF), ("t", 0.0, Laplace(1.0), OTHER)), PAIR)
     assert spent.refused == [0.0] and spent.unclear == 0
     less = Spent(Filter(4.0, 1e-3))
     less.add(*both(("s", 1.0, Laplace(1.0), HALF), ("t", 0.0, Laplace(1.0), OTHER)), PAIR)
-    assert less.refused == [0.0] and less.unclear == 1
+    upper = filters._cost([Item(Laplace(1.0), np.ones(1), np.zeros(1), HALF)], 4.0, ADD)[1]
+    assert less.refused == [pytest.approx(1 - 1e-3 / (2 * upper))] and less.unclear == 1
 
 
 @pytest.mark.parametrize("budget", [0.0, 3.0])
@@ -189,7 +190,10 @@ def test_shares_of_all_budgets() -> None:
 
 
 def test_releases_of_one_sample_are_one_round() -> None:
-    """Of neighbours in the transcript; outside samples each is its own. What no value or no noise has is no release."""
+    """Wherever they come in the run, in order of the last; outside samples each is its own.
+
+    What no value or no noise has is no release.
+    """
     law, still = Gaussian(1.0), 0.0
     rows = [("a/sum", 1.0, law, ()), ("b/sum", 2.0, law, ()), ("c/sum", still, law, HALF), ("d/sum", 3.0, law, HALF),
             ("e/sum", 4.0, law, OTHER), ("other", 5.0, law, OTHER), ("f/sum", 6.0, law, OTHER),
@@ -201,12 +205,65 @@ def test_releases_of_one_sample_are_one_round() -> None:
     present.entries.insert(2, entry("z/sum", 1.0, None)), absent.entries.insert(2, entry("z/sum", 0.0, None))
     found = [(name, [(item.value.item(), item.other.item(), item.scopes) for item in moved])
              for name, moved in filters._rounds("/sum", present, absent)]  # fmt: skip
-    assert found == [("a/sum", [(1.0, 0.0, ())]), ("b/sum", [(2.0, 0.0, ())]), ("c/sum", [(3.0, 0.0, HALF)]),
-                     ("e/sum", [(4.0, 0.0, OTHER), (6.0, 0.0, OTHER)]), ("g/sum", [(7.0, 0.0, HALF)]),
-                     ("h/sum", []), ("i/sum", [])]  # fmt: skip
-    assert len(list(filters._rounds("", present, absent))) == 7 and list(filters._rounds("no", present, absent)) == []
+    assert found == [("a/sum", [(1.0, 0.0, ())]), ("b/sum", [(2.0, 0.0, ())]),
+                     ("e/sum", [(4.0, 0.0, OTHER), (6.0, 0.0, OTHER)]), ("h/sum", []),
+                     ("c/sum", [(3.0, 0.0, HALF), (7.0, 0.0, HALF)])]  # fmt: skip
+    assert len(filters._rounds("", present, absent)) == 5 and filters._rounds("no", present, absent) == []
     mixed = both(("a", 1.0, law, HALF), ("b", 2.0, law, ()), ("c", 3.0, law, HALF), ("d", 4.0, law, HALF))
-    assert [name for name, _ in filters._rounds("", *mixed)] == ["a", "b", "c"]
+    assert [name for name, _ in filters._rounds("", *mixed)] == ["b", "a"]
+
+
+WITHIN = (*HALF, ScopeRef(7, "within", "subsample", (1.0,), 0))
+
+
+def test_who_left_by_an_upper_bound_shows_no_more_than_that() -> None:
+    """By the lower one, which is 0, any understatement at all would show."""
+    spent = Spent(Filter(math.inf, 1.0))
+    still = (ScopeRef(5, "later", "subsample", (0.5,), 0),)
+    assert spent.add(*both(("s", 1.2, UNIT, HALF), ("s", 0.0, UNIT, still)), PAIR) == []
+    upper = math.log(1 + (math.exp(1.2) - 1) / 2)
+    assert spent.refused == [pytest.approx(1 - 1 / (2 * upper), rel=1e-3)]
+
+
+@pytest.mark.parametrize("between", [WITHIN, OTHER, ()], ids=["a scope within", "another sample", "no scope"])
+@pytest.mark.parametrize("moved", [0.0, 1e-9])
+def test_what_lies_between_releases_of_one_sample_does_not_part_them(between: Any, moved: float) -> None:
+    """Their costs are superadditive: eight in one sample of a fiftieth cost 2000 times what eight samples would."""
+    rate = (ScopeRef(0, "rare", "subsample", (0.02,), 0),)
+    between = rate + between[1:] if between == WITHIN else between
+    one, joint = (float(tabulated(8, 0.02, np.array([n / 2]))[0]) for n in (1, 8))
+    rows = [("leaves", 1.0, Gaussian(1.0), rate), ("leaves besides", moved, Gaussian(1.0), between)] * 8
+    spent = Spent(Filter(8.0, 8.01 * one, "leaves"))
+    (found,) = spent.add(*both(*rows), PAIR)
+    assert found.kind == "filter" and found.observed == pytest.approx(joint) and joint > 2000 * one
+
+
+def test_blocks_that_take_turns_cost_what_they_cost_one_after_the_other() -> None:
+    """e^4 in a block of a fiftieth, of either: an upper bound, and above a budget of four blocks."""
+
+    def block(number: int) -> Any:
+        return (ScopeRef(2, "parts", "partition", (0.02, 0.02), number),)
+
+    turns, sorted_ = [k % 2 for k in range(8)], [k // 4 for k in range(8)]
+    costs = []
+    for order in (turns, sorted_):
+        spent = Spent(Filter(math.inf, 0.5, "leaves"))
+        rows = [(f"leaves {k}", 1.0, UNIT, block(b)) for k, b in enumerate(order)]
+        assert spent.add(*both(*rows), PAIR) == [] and spent.unclear == 1
+        ((_, moved),) = filters._rounds("leaves", *both(*rows))
+        costs.append(filters._cost(moved, math.inf, ADD))
+    assert costs[0] == pytest.approx(costs[1]) and costs[0][1] >= math.log1p(0.02 * (math.exp(4) - 1))
+
+
+def test_a_part_of_what_a_sample_released_is_a_lower_bound() -> None:
+    """Of Gaussian noise in the sample alone, whatever else is in it."""
+    plain_, rest = (Item(Gaussian(1.0), np.ones(1), np.zeros(1), scopes) for scopes in (HALF, WITHIN))
+    other = Item(Laplace(1.0), np.ones(1), np.zeros(1), HALF)
+    exact = filters._cost([plain_], 3.0, ADD)
+    assert exact[0] == exact[1] > 0
+    for more in (rest, other):
+        lower, upper = filters._cost([plain_, more], 3.0, ADD)
+        assert lower == exact[0] < upper
 
 
 def test_the_round_that_exceeds_the_budget_is_named() -> None:
@@ -264,7 +321,8 @@ def test_of_other_samples_only_an_upper_bound_is_known(case: str) -> None:
     upper = (
         account(plan, delta=0.0, both=False).epsilon if case == "infinity" else float(renyi(plan, np.array([order]))[0])
     )
-    assert filters._cost(items, order, ADD) == (0.0, upper) and 0 < upper < 3
+    lower = filters._cost(items[:1], order, ADD)[0] if case == "law" else 0.0
+    assert filters._cost(items, order, ADD) == (lower, upper) and lower < upper < 3
 
 
 def test_which_noise_counts_as_gaussian() -> None:
@@ -320,6 +378,14 @@ def test_budgets_of_one_order_and_all_other_releases() -> None:
     part = account(rest, delta=1e-5).epsilon
     assert established(given[3:], event, ADD, 1e-5) == pytest.approx(1.5 + part) and part < 0.25
     assert established(given, event, ADD, 1e-5) == pytest.approx(min(joint, alone, 1.5 + part), rel=1e-9)
+    for inside in (
+        Subsample(0.5, Sequential((released("leaves"), count))),
+        Subsample(0.5, Sequential((released("leaves"), released("splits")))),
+        Sequential((count, Subsample(0.5, Repeat(Sequential((released("leaves"), Subsample(0.1, count))), 3)))),
+        Partition((0.5, 0.5), (released("leaves"), count)),
+    ):  # what shares secret coins does not add up
+        assert established(given, inside, ADD, 1e-5) == established(given, inside, ADD, 0.0) == math.inf
+    assert established((Filter(math.inf, 1.0),), Subsample(0.5, Sequential((released("leaves"), count))), ADD, 0) == 1.0
     for sd in (0.3, 50.0):  # a rest without a pure loss, and one that is next to nothing
         event = Sequential((Release("count", Gaussian(sd), Sensitivity(1.0, 2, "test", ADD)), released("leaves")))
         far = Plan(ADD, event.events[0])

@@ -10,9 +10,11 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Iterator
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 import pytest
@@ -38,6 +40,7 @@ from distributed import Client, LocalCluster
 from refdp.engines.dask import CLUSTER, MALLOC, DaskPopulation, warn_about_trimming
 from refdp.engines.frames import LABEL, Loader, joined, runs
 from refdp.engines.journal import ReleaseJournal
+from refdp.engines.shared import PARTITIONS
 
 pytestmark = [
     pytest.mark.filterwarnings("default"),
@@ -102,7 +105,7 @@ def test_the_model_is_that_of_memory_byte_for_byte(client: Any, estimator: Any, 
     assert said[1] == 2 * said[0] and len(said[0]) == (estimator is not refdp.FedGBDTClassifier)  # four trees show more
     assert theirs.model_.to_json() == mine.model_.to_json()
     assert theirs.transcript_ == mine.transcript_
-    assert theirs.certificate_.to_dict() == mine.certificate_.to_dict()
+    assert theirs.certificate_ == mine.certificate_.assuming(PARTITIONS)
     if relation == "add-remove":
         predicted = theirs.predict(lazy)
         assert isinstance(predicted, dd.Series)
@@ -243,6 +246,78 @@ def trained(client: Any, paper: str, when: tuple[int, ...], load: Any = Loader) 
     return model.to_json(), source.asked, curator.transcript.public(), population.lost
 
 
+# --- What partitions have in common ---
+
+
+def count(folder: str, rows: pd.DataFrame) -> pd.DataFrame:
+    """The same rows; each is noted in a folder."""
+    (Path(folder) / uuid4().hex).write_text(json.dumps(rows["a"].tolist()))
+    return rows
+
+
+def noted(folder: Path) -> list[float]:
+    return sorted(value for file in folder.iterdir() for value in json.loads(file.read_text()))
+
+
+def drawn(rows: pd.DataFrame, steady: bool = False) -> pd.DataFrame:
+    """In another order whenever it is computed, as a query without one."""
+    return rows if steady else rows.sample(frac=1.0, random_state=int.from_bytes(os.urandom(4), "little"))
+
+
+def sliced(rows: pd.DataFrame, number: Any) -> pd.DataFrame:
+    number = number if isinstance(number, int) else int(number["k"].iloc[0])
+    return rows.iloc[5 * number : 5 * number + 5]
+
+
+def slices(whole: pd.DataFrame, steady: bool = False) -> list[Any]:
+    rows = dask.delayed(drawn, pure=False)(whole, steady)
+    return [dask.delayed(sliced)(rows, number) for number in range(12)]
+
+
+def in_the_graph(frame: pd.DataFrame, kind: str) -> Any:
+    """Twelve partitions of one table that is drawn; as a frame that is computed each record is there once."""
+    meta = frame.iloc[:0]
+    if kind == "slices":
+        return dd.from_delayed(slices(frame), meta=meta, verify_meta=False)
+    one = dd.from_pandas(frame, npartitions=1).map_partitions(drawn, meta=meta)
+    if kind == "fused":
+        numbers = dd.from_pandas(pd.DataFrame({"k": range(12)}), npartitions=12)
+        return numbers.map_partitions(lambda n, rows: sliced(rows, n), one, meta=meta, align_dataframes=False)
+    parted = one.clear_divisions().repartition(npartitions=12)
+    return parted if kind == "parted" else parted.shuffle("a", npartitions=12)
+
+
+@pytest.mark.parametrize("kind", ["slices", "fused", "parted", "shuffled"])
+def test_what_partitions_have_in_common_is_computed_once(client: Any, tmp_path: Path, kind: str) -> None:
+    """A table that is drawn has each record once, though its partitions are loaded four at a time."""
+    frame = table().iloc[:60]
+    lazy = in_the_graph(frame, kind).map_partitions(partial(count, str(tmp_path)), meta=frame.iloc[:0])
+    for file in tmp_path.iterdir():  # of what Dask asked to know its columns
+        file.unlink()
+    model = refdp.DPBoostRegressor(relation="add-remove", bounds={"a": (0, 1)}, label_bounds=(0, 1), trees=1, depth=1)
+    model.fit(lazy[["a"]], lazy["a"].rename("y"))
+    assert noted(tmp_path) == sorted(frame["a"])
+    assert PARTITIONS in model.certificate_.assumptions
+
+
+@pytest.mark.parametrize("steady", [True, False])
+def test_what_is_in_common_and_lost_is_compared(client: Any, tmp_path: Path, steady: bool) -> None:
+    """The fifth load kills its worker: partitions of before are loaded again, and may not be of another table."""
+    schema = Schema((Numeric("a", 0, 1),), Interval(0, 1))
+    whole = table().iloc[:60].assign(**{LABEL: 0.5})
+    calm = DaskPopulation(client, slices(whole, steady=True), Loader(schema))
+    for number in range(5):
+        (tmp_path / str(number)).touch()
+    client.run(put, "REFDP_FRAGILE", str(tmp_path))
+    if steady:
+        hit = DaskPopulation(client, slices(whole, steady), Fragile(schema))
+        assert hit._digests == calm._digests and hit.size == 60
+    else:
+        with pytest.raises(InvalidRecords, match="was computed again, and has other records than before"):
+            DaskPopulation(client, slices(whole, steady), Fragile(schema))
+    client.run(unset, "REFDP_FRAGILE")
+
+
 MORE: list[tuple[str, tuple[int, ...]]] = [("sgbdt", (3,)), ("dpxgboost", (0, 4)), ("dpboost", (2, 3, 4))]
 """Long runs, outside make test."""
 
@@ -337,7 +412,9 @@ def test_the_command_gives_the_model_of_memory(client: Any, tmp_path: Path, caps
     assert run(["train", "dpboost", "--data", str(tmp_path / "all.csv"), "--out", str(tmp_path / "m"), *common]) == 0
     mine = json.loads(capsys.readouterr().out)
     assert (tmp_path / "d").read_bytes() == (tmp_path / "m").read_bytes()
-    assert theirs["metrics"] == mine["metrics"] and theirs["certificate"] == mine["certificate"]
+    assert theirs["metrics"] == mine["metrics"]
+    theirs["certificate"]["assumptions"].remove(PARTITIONS)
+    assert theirs["certificate"] == mine["certificate"]
     pattern, out = str(tmp_path / "a*.csv"), str(tmp_path / "c")
     assert run(["train", "dpboost", "--data", pattern, "--dask", address, "--out", out, *common]) == 0
     assert json.loads(capsys.readouterr().out)["metrics"] == mine["metrics"]

@@ -297,3 +297,80 @@ def test_a_partition_that_comes_back_with_other_records_ends_the_run(other: str)
     again = True
     with pytest.raises(InvalidRecords, match="partition 3 was computed again, and has other records than before"):
         sums(population)
+
+
+class Common:
+    """In place of what partitions have in common: these of them stand on it, and it is lost or fails at such steps."""
+
+    def __init__(self, standing: set[int], losses: set[int], failures: set[int]) -> None:
+        self.standing, self._losses, self._failures = standing, losses, failures
+        self.step, self.kept, self.waits = -1, list[list[int]](), list[list[int]]()
+
+    def lost(self) -> bool:
+        self.step += 1
+        return self.step in self._losses
+
+    def failed(self) -> bool:
+        return self.step in self._failures
+
+    def wait(self, numbers: Any) -> None:
+        self.waits.append(list(numbers))
+
+    def begin(self, numbers: Any) -> None:
+        self.kept.append(list(numbers))
+
+    def forget(self) -> None:
+        self.kept.append([])
+
+    def part(self, number: int) -> int:
+        return number
+
+
+@pytest.mark.parametrize("how", ["lost", "failed"])
+def test_all_that_have_something_in_common_are_loaded_again_and_compared(
+    how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of one draw before and another after, partitions that were not loaded before cannot tell."""
+    common = Common({0, 2, 3}, {2} if how == "lost" else set(), {2} if how == "failed" else set())
+    monkeypatch.setattr(dask, "Shared", lambda client, parts: common)
+    cluster = Cluster("a")
+    population = told(DaskPopulation(cluster, range(5), part))
+    assert [number for number, _ in cluster.opened] == [0, 1, 2, 3, 4, 0, 2, 3]
+    assert common.kept == [[0, 1], [2, 3], [], [4, 0], [2, 3]]
+    assert common.waits == [[0, 1, 2, 3, 4], [2, 3, 4], [4, 0, 2, 3], [2, 3], []]
+    assert sums(population).tolist() == sums(told(Memory(WHOLE))).tolist() and population.lost == 0
+
+    def load(number: int) -> Any:
+        found = part(number)
+        return replace(found, y=found.y + (number == 2 and len(common.kept) > 6))
+
+    common = Common({0, 2, 3}, {2}, set())
+    with pytest.raises(InvalidRecords, match="partition 2 was computed again, and has other records than before"):
+        common.kept = [[1], [1], [1]]
+        DaskPopulation(Cluster("a"), range(5), load)
+
+
+def test_what_is_lost_again_and_again_ends_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dask, "Shared", lambda client, parts: Common({0, 1, 2, 3, 4}, set(range(1, 9)), set()))
+    with pytest.raises(InvalidParameter, match="workers were lost in 5 tries at one partition") as caught:
+        DaskPopulation(Cluster("a"), range(5), part)
+    assert caught.value.__context__ is None
+
+
+def test_what_is_in_common_and_cannot_be_begun_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    common = Common({0, 1}, set(), set())
+    begin, tries = common.begin, list[int]()
+
+    def fails(numbers: Any) -> None:
+        tries.append(1)
+        if len(tries) < 3:
+            raise TypeError("Alice")
+        begin(numbers)
+
+    common.begin = fails  # type: ignore[method-assign]
+    monkeypatch.setattr(dask, "Shared", lambda client, parts: common)
+    assert DaskPopulation(Cluster("a"), range(5), part).size == 10
+    common.begin = lambda numbers: 1 / 0  # type: ignore[method-assign, assignment]
+    with pytest.raises(InvalidRecords, match=r"^a partition could not be computed") as caught:
+        DaskPopulation(Cluster("a"), range(5), part)
+    assert caught.value.__context__ is None

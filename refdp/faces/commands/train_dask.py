@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from refdp.faces.commands.output import bar
 from refdp.faces.commands.train_run import counted, say_where_noise_wins
 from refdp.faces.defaults import params_for
 from refdp.faces.registry import Paper
-from refdp.faces.training import Run, train_on
+from refdp.faces.training import Run, assuming, train_on
 from refdp.io.datasets import Dataset, check_public, held_out_by_record, numbers_of
 from refdp.io.domains import given_domains
 from refdp.io.tables import Block, absent, blocks
@@ -43,6 +43,7 @@ def distributed(
     Errors: InvalidParameter for what is not given; InvalidRecords for files that do not fit it.
     """
     from refdp.engines.dask import DaskPopulation, client_for, gathered, needed
+    from refdp.engines.shared import PARTITIONS
 
     if target is None or bounds is None:
         raise InvalidParameter("--dask: --target and --bounds are needed, since nothing is read off the records")
@@ -61,6 +62,7 @@ def distributed(
         with bar("training") as progress:
             plan = paper.plan(params, schema)
             run = train_on(paper, params, schema, lambda: population, source, progress=counted(progress, plan))
+        run = replace(run, certificate=assuming(run.certificate, PARTITIONS))
         rows = population.size
         x, y = np.empty((0, len(schema.features))), np.empty(0)
         if test_size:

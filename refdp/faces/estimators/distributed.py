@@ -37,6 +37,7 @@ def fit_elsewhere(estimator: Any, X: Any, y: Any) -> Any:
     """
     from refdp.engines.dask import DaskPopulation, client_for, needed
     from refdp.engines.frames import LABEL
+    from refdp.engines.shared import PARTITIONS
 
     paper = registry.paper(estimator._paper)
     estimator._params(paper)
@@ -58,9 +59,9 @@ def fit_elsewhere(estimator: Any, X: Any, y: Any) -> Any:
     with client_for() as client:
 
         def loaded() -> DaskPopulation:
-            return DaskPopulation(
-                client, labelled.to_delayed(), Partition(schema, getattr(estimator, "classes_", None))
-            )
+            whole = labelled.optimize(fuse=False)  # fused, what partitions have in common is computed within each
+            parts = whole.to_delayed(optimize_graph=False)
+            return DaskPopulation(client, parts, Partition(schema, getattr(estimator, "classes_", None)))
 
         def asked(certificate: Certificate) -> None:
             charge(estimator.budget, paper, params, certificate, schema, kept=False)
@@ -70,7 +71,7 @@ def fit_elsewhere(estimator: Any, X: Any, y: Any) -> Any:
             remember(estimator.budget, X, by=estimator)
 
         run = train_on(paper, params, schema, loaded, source, asked=asked, charged=charged)
-    certificate = assuming(run.certificate, *seeded(generator))
+    certificate = assuming(run.certificate, *seeded(generator), PARTITIONS)
     estimator.model_, estimator.certificate_ = constrained(run.model, certificate, estimator.monotone_constraints)
     estimator.transcript_ = run.transcript
     return estimator
