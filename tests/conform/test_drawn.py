@@ -313,3 +313,77 @@ def test_few_draws_are_not_enough() -> None:
             [entries(law, generator, count)], records(DATA), "draw" if law == LAWS[1] else "assign", 1e-7
         )
         assert found.enough is enough and not found.wrong
+
+
+Y = records(DATA).y
+
+
+def biased(generator: np.random.Generator, towards: Any) -> Array:
+    """Nine of ten draws are what they are drawn towards."""
+    towards = np.asarray(towards)
+    return np.where(generator.random(towards.shape) < 0.9, towards, 1 - towards)
+
+
+@pytest.mark.parametrize(
+    ("kind", "best", "towards"),
+    [
+        ("draw", "all together", lambda run, entry, place, kept: 1 + 0 * place),
+        ("draw", "each run", lambda run, entry, place, kept: run + 0 * place),
+        ("draw", "each entry of all runs", lambda run, entry, place, kept: entry % 2 + 0 * place),
+        ("draw", "each entry", lambda run, entry, place, kept: kept[run, entry, 0] + 0 * place),
+        ("draw", "each place of all runs", lambda run, entry, place, kept: kept[0, entry, place]),
+        ("draw", "each place", lambda run, entry, place, kept: kept[0, 0, place]),
+        ("draw", "the one before", lambda run, entry, place, kept: (place + kept[run, entry, 0]) % 2),
+        ("draw", "the entry before", lambda run, entry, place, kept: (kept[0, 0, place] + entry) % 2),
+        ("draw", "labels", lambda run, entry, place, kept: Y[place % 120] > 0),
+        ("draw", "labels through the run", lambda run, entry, place, kept: Y[(place + 250 * entry) % 120] > 0),
+        ("draw", "labels, each for two", lambda run, entry, place, kept: Y[place // 2 % 120] > 0),
+        ("draw", "feature 2", lambda run, entry, place, kept: high(place)),
+        ("assign", "each record", lambda run, entry, place, kept: kept[0, 0, place]),
+        ("assign", "labels", lambda run, entry, place, kept: Y[place] > 0),
+        ("assign", "labels in each entry", lambda run, entry, place, kept: (Y[place] > 0) ^ kept[run, entry, 0]),
+        ("assign", "feature 2", lambda run, entry, place, kept: high(place)),
+    ],
+)  # fmt: skip
+def test_each_rule_tells_best_what_it_is_about(kind: Any, best: str, towards: Callable[..., Array]) -> None:
+    generator, size = np.random.default_rng(4), 250 if kind == "draw" else 120
+    kept, place = generator.integers(0, 2, (2, 4, size)), np.arange(size)
+    law, least = (("integers", 2), 0) if kind == "draw" else (("poisson", 0.5), 1)
+    runs = [
+        [
+            Drawn(
+                f"tree {entry}", kind, law, biased(generator, towards(run, entry, place, kept).astype(np.int64)) - least
+            )
+            for entry in range(4)
+        ]
+        for run in range(2)
+    ]
+    (found,) = looked_at(runs, records(DATA), kind, 1e-7)
+    assert found.wrong and f"as likely by {best} as by the law" in found.seen
+
+
+def high(place: Array) -> Array:
+    """Whether the second feature of a record is in the upper half."""
+    column = records(DATA).x[:, 1]
+    return (column > np.median(column))[place % 120]
+
+
+@pytest.mark.parametrize("best", [drawn.ONE_PLACE, drawn.ONE_ENTRY])
+def test_one_record_or_sample_alone_is_found(best: str) -> None:
+    generator = np.random.default_rng(5)
+    runs = [entries(("poisson", 0.1), generator, 80)]
+    for run in runs:
+        for one in run if best == drawn.ONE_PLACE else run[7:8]:
+            one.values[17 if best == drawn.ONE_PLACE else slice(40)] = 0
+    (found,) = looked_at(runs, records(DATA), "assign", 1e-7)
+    assert found.wrong and f"as likely by {best} as by the law" in found.seen
+
+
+def test_an_entry_that_comes_again_is_found() -> None:
+    """Where chance does not bring it about, and numbers alone are too few to show it."""
+    generator = np.random.default_rng(6)
+    for law, size, wrong in (("integers", 2), 200, True), (("integers", 2), 6, False), (("uniform",), 3, True):
+        run = [Drawn(f"tree {n}", "draw", law, sample_law(generator, law, size)) for n in range(40)]
+        run[33] = replace(run[33], values=run[4].values.copy())
+        (found,) = looked_at([run], records(DATA), "draw", 1e-7)
+        assert found.wrong is wrong and ("tree 33: that of run 1, tree 4 again" in found.seen) is wrong
