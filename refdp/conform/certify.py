@@ -203,7 +203,9 @@ def _drawn(what: str, kind: str, runs: Sequence[Sequence[Drawn]], records: Recor
     if worst.wrong:
         return Row(what, Verdict.VIOLATION, worst.seen, worst.power)
     if few := next((one for one in found if not one.enough), None):
-        reason = f"{few.seen}; too few to tell a program that always takes the same: more runs are needed"
+        reason = (
+            f"{few.seen}; too few to tell a program that always takes the same: more are needed, as from further runs"
+        )
         return Row(what, Verdict.NOT_EXAMINED, reason)
     reason = f"{worst.seen}; a code of the records that looks like chance is not looked for"
     return Row(what, Verdict.NOT_FOUND, reason, worst.power)

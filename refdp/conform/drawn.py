@@ -116,7 +116,7 @@ def _outcomes(one: Drawn) -> Ints:
     """Numbers of the outcomes of `chances`. Shape (draws,)."""
     values = one.values.ravel()
     if one.law[0] == "uniform":
-        return np.floor(values * BINS).astype(np.int64)
+        return np.asarray(values * BINS, dtype=np.int64)
     whole = values.astype(np.int64)
     if one.law[0] == "integers":
         return np.asarray(whole * min(one.law[1], WIDEST) // one.law[1])
