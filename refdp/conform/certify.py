@@ -12,6 +12,7 @@ from typing import Any
 
 from refdp.audit.verdicts import Row, Verdict, exit_status, is_ok, summary
 from refdp.conform.compare import differences
+from refdp.conform.drawn import Drawn, looked_at
 from refdp.conform.follow import Parted, Released, claims_less, follow
 from refdp.conform.implied import REST, again, evidence, noise_tests
 from refdp.conform.plain import array_out, schema_digest
@@ -25,7 +26,9 @@ from refdp.privacy.events import Relation
 
 ERROR = 1e-6
 """How often a right program is accused, all tests of a call together."""
-ABOUT = "these runs, not the program: a program may do otherwise on other records"
+DRAWN = 0.1
+"""Of it, what public draws and secret samples take, half each: what is wrong there is coarse."""
+ABOUT = "these runs, not the program: it may do otherwise on other records, and draw by a code what looks like chance"
 
 
 @dataclass(frozen=True)
@@ -66,11 +69,12 @@ def certify(
         raise InvalidParameter(f"{len(models)} models for {len(transcripts)} transcripts: one each is needed, or none")
     rows: list[Row] = []
     runs: list[tuple[Any, Model, list[Released], list[Released] | None]] = []
+    drawn: list[list[Drawn]] = []
     for number, tape in enumerate(transcripts, 1):
         paper, params = run_of(tape, records)
         told = f"run {number}"
         try:
-            model, released = follow(paper, params, records, tape.entries)
+            model, released, others = follow(paper, params, records, tape.entries)
         except Parted as parted:
             rows.append(Row("plan", Verdict.VIOLATION, f"{told}: {parted}"))
             continue
@@ -80,6 +84,7 @@ def certify(
             )
             continue
         runs.append((params, model, released, _other_scores(paper, params, records, tape)))
+        drawn.append(others)
         rows += _mechanisms(told, released) + _values(told, released)
         rows += _model(told, model, models[number - 1]) if models else []
     if runs and not any(row.what == "plan" for row in rows):
@@ -87,6 +92,9 @@ def certify(
         told = "; ".join(sorted({_claim(params) for params, *_ in runs}))
         reason = f"{count} releases of {len(runs)} runs are those of the text, in order, for what they claim: {told}"
         rows.append(Row("plan", Verdict.HOLDS, reason))
+    if drawn:
+        rows += [_drawn(what, kind, drawn, records, error * DRAWN / 2) for what, kind in KINDS.items()]
+    error *= 1 - DRAWN
     rows += _noise([released for _, _, released, _ in runs], error)
     rows += _once([released for _, _, released, _ in runs])
     rows += _scores([(one, other) for _, _, one, other in runs if other is not None], error)
@@ -179,6 +187,28 @@ def _noise(runs: Sequence[Sequence[Released]], error: float) -> list[Row]:
         reason = f"{one.seen}; probability {one.chance:.3g}, tested at {one.allowed:.2g}"
         found.append(Row(one.what, Verdict.VIOLATION if wrong else Verdict.NOT_FOUND, reason, one.power))
     return found
+
+
+KINDS = {"public draws": "draw", "secret samples": "assign"}
+
+
+def _drawn(what: str, kind: str, runs: Sequence[Sequence[Drawn]], records: Records, error: float) -> Row:
+    """Whether what a run drew beside noise is such as its law gives: the worst of all laws."""
+    if not any(one.kind == kind for drawn in runs for one in drawn):
+        return Row(what, Verdict.HOLDS, "the text has none")
+    found = looked_at(runs, records, kind, error)
+    if not found:
+        return Row(what, Verdict.HOLDS, "the text leaves no choice, and the transcripts have what it says")
+    worst = min(found, key=lambda one: one.chance / one.allowed)
+    if worst.wrong:
+        return Row(what, Verdict.VIOLATION, worst.seen, worst.power)
+    if few := next((one for one in found if not one.enough), None):
+        reason = (
+            f"{few.seen}; too few to tell a program that always takes the same: more are needed, as from further runs"
+        )
+        return Row(what, Verdict.NOT_EXAMINED, reason)
+    reason = f"{worst.seen}; a code of the records that looks like chance is not looked for"
+    return Row(what, Verdict.NOT_FOUND, reason, worst.power)
 
 
 def _once(runs: Sequence[Sequence[Released]]) -> list[Row]:

@@ -1,11 +1,13 @@
 """A foreign run followed: the paper's own text on the records, with the foreign run's outputs in place of draws.
 
 So every true value is recomputed from what the foreign program released, and what it says is held against what the
-text asks for at the same point.
+text asks for at the same point. Public draws and secret samples are taken as they are if the law can give them, and
+kept (refdp/conform/drawn.py looks at them).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,13 +15,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from refdp.conform.drawn import Drawn, impossible
 from refdp.conform.plain import array_in, floated, mechanism_out
 from refdp.data.records import Model, Records
 from refdp.errors import InvalidParameter
 from refdp.faces import registry
 from refdp.noise.mechanisms import Exponential, Mechanism
 from refdp.privacy.curator import Array, Curator, Request
-from refdp.privacy.sources import asked
+from refdp.privacy.sources import asked, law_of
 
 
 class Parted(Exception):
@@ -48,6 +51,7 @@ class Followed:
     entries: Sequence[dict[str, Any]]
     unnoised: bool = False
     releases: list[Released] = field(default_factory=list)
+    drawn: list[Drawn] = field(default_factory=list)
     _at: int = 0
 
     def release(self, request: Request) -> Array:
@@ -71,12 +75,12 @@ class Followed:
         return np.array(value) if self.unnoised and not isinstance(mechanism, Exponential) else output
 
     def draw(self, request: Request) -> Array:
-        """The transcript's public draws. Of the request's shape."""
+        """The transcript's public draws. Of the request's shape. Errors: Parted for what the law cannot give."""
         return self._drawn(request)
 
     def assign(self, request: Request) -> NDArray[np.int64]:
-        """The transcript's secret assignment. Shape (records,)."""
-        return self._drawn(request).astype(np.int64)
+        """The transcript's secret assignment. Shape (records,). Errors: Parted for what the law cannot give."""
+        return self._drawn(request)
 
     def finish(self) -> None:
         """Errors: Parted for entries after the end of the run."""
@@ -102,10 +106,19 @@ class Followed:
         return found
 
     def _drawn(self, request: Request) -> Array:
-        found = self._array(self._next(request), "", request)
+        entry, law = self._next(request), law_of(request)
+        found = self._array(entry, "", request)
         shape = request.size if isinstance(request.size, tuple) else (request.size,)
         if found.shape != shape:
             raise Parted(f"{request.name}: drawn in shape {found.shape}, {shape} is due")
+        if "law" in entry and not _same_law(law, entry["law"]):
+            raise Parted(f"{request.name}: drawn by the law {str(entry['law'])[:80]}, {str(list(law))[:80]} is due")
+        if request.law[0] != "uniform" and not np.array_equal(found, np.rint(found)):
+            raise Parted(f"{request.name}: drawn are numbers that are not whole")
+        found = found.astype(np.float64 if request.law[0] == "uniform" else np.int64)
+        if wrong := impossible(law, found):
+            raise Parted(f"{request.name}: drawn is {wrong}")
+        self.drawn.append(Drawn(request.name, "draw" if request.kind == "draw" else "assign", law, found))
         return found
 
     def _option(self, request: Request, entry: dict[str, Any], table: Array) -> Array:
@@ -127,13 +140,13 @@ class Followed:
 
 def follow(
     paper: str, params: Any, records: Records, entries: Sequence[dict[str, Any]], *, unnoised: bool = False
-) -> tuple[Model, list[Released]]:
-    """Run the paper's text along a transcript. Errors: Parted."""
+) -> tuple[Model, list[Released], list[Drawn]]:
+    """Run the paper's text along a transcript: the model, what was released, what was drawn. Errors: Parted."""
     source = Followed(entries, unnoised)
     with np.errstate(all="ignore"):
         model = registry.paper(paper).train(params, records, Curator(source, params.relation))
     source.finish()
-    return model, source.releases
+    return model, source.releases, source.drawn
 
 
 def claims_less(claimed: Any, due: Mechanism) -> str:
@@ -157,6 +170,19 @@ def claims_less(claimed: Any, due: Mechanism) -> str:
         if key != "step" and not all(more >= least for more, least in ends):
             return f"{key} {given} where {needed} is due"
     return ""
+
+
+def _same_law(due: Any, given: Any) -> bool:
+    """Floats may be off by what rounding does to a sum of weights."""
+    if isinstance(due, tuple | list):
+        whole = isinstance(given, list) and len(given) == len(due)
+        return whole and all(_same_law(one, other) for one, other in zip(due, given, strict=True))
+    if not isinstance(due, float):
+        return type(given) is type(due) and bool(given == due)
+    try:
+        return math.isclose(due, floated(given) if isinstance(given, str) else float(given), rel_tol=1e-9)
+    except (InvalidParameter, TypeError, ValueError, OverflowError):
+        return False
 
 
 def _numbers(value: Any) -> list[float]:

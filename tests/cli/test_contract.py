@@ -124,7 +124,7 @@ def test_what_is_no_transcript_is_no_finding(call: Call, tmp_path: Path) -> None
         "--epsilon",
         "4",
         "--set",
-        "trees=2",
+        "trees=1",
         "--out",
         "m.json",
         "--record",

@@ -109,7 +109,7 @@ class Runs:
         end = self.ends[number][unnoised]
         if isinstance(end, Exception):
             raise end
-        return f"model {number}", end
+        return f"model {number}", end, []
 
     def tests(self, pooled: Any, error: float) -> list[Any]:
         self.noise.append((pooled, error))
@@ -123,7 +123,7 @@ def test_all_runs_are_followed_and_pooled(monkeypatch: pytest.MonkeyPatch) -> No
     records: Any = object()
     done = certify.certify(found.tapes, records, ["A", "B"], 0.25)
     assert found.asked == [("dpboost", 1.0, records, n, un) for n in (0, 1) for un in (False, True)]
-    assert found.noise == [([one, two, three], 0.25)] and found.pairs == [([three], [other])]
+    assert found.noise == [([one, two, three], 0.25 * 0.9)] and found.pairs == [([three], [other])]
     rows = {row.what: row for row in done.rows}
     assert rows["run 1 A"].reason == "model 0" and rows["run 2 B"].reason == "model 1"
     assert rows["plan"] == Row("plan", Verdict.HOLDS, "3 releases of 2 runs are those of the text, in order, for what "
@@ -132,7 +132,9 @@ def test_all_runs_are_followed_and_pooled(monkeypatch: pytest.MonkeyPatch) -> No
     assert "cause of 1 outputs" in rows["scores move by released values"].reason
     assert certify.certify(found.tapes, records).rows[-1] == Row(
         "published object", Verdict.NOT_EXAMINED, "no model was given")  # fmt: skip
-    assert found.noise[-1][1] == certify.ERROR == 1e-6
+    assert found.noise[-1][1] == 0.9 * certify.ERROR and certify.ERROR == 1e-6
+    for what in ("public draws", "secret samples"):
+        assert rows[what] == Row(what, Verdict.HOLDS, "the text has none")
 
 
 def test_runs_that_lead_nowhere_are_violations_and_the_others_go_on(monkeypatch: pytest.MonkeyPatch) -> None:

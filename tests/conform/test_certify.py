@@ -204,10 +204,13 @@ TRAIN = ["train", "dpboost", "--data", "breast_cancer", "--epsilon", "2", "--set
 
 
 def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    tape, model = tmp_path / "tape.jsonl", tmp_path / "model.json"
-    assert cli.run([*TRAIN, "--record", str(tape), "--private", "--out", str(model), "--json"]) == 0
+    tapes, models = ([tmp_path / f"{number}.{end}" for number in (1, 2)] for end in ("jsonl", "json"))
+    for tape, model in zip(tapes, models, strict=True):
+        seed = ["--seed", tape.stem]
+        assert cli.run([*TRAIN, *seed, "--record", str(tape), "--private", "--out", str(model), "--json"]) == 0
     capsys.readouterr()
-    given = ["certify", str(tape), "--data", "breast_cancer", "--model", str(model), "--json"]
+    given = ["certify", *map(str, tapes), "--data", "breast_cancer", "--json"]
+    given += [part for model in models for part in ("--model", str(model))]
     assert cli.run(given) == 0
     said = json.loads(capsys.readouterr().out)
     assert said["verdict"] == "NOT FOUND" and {"what", "verdict", "power"} <= set(said["checks"][0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,7 +15,7 @@ from refdp.data.following import Following
 from refdp.data.memory import Memory
 from refdp.data.records import Categorical, Interval, Numeric, Schema, make_records
 from refdp.papers.published.dpxgboost import Params
-from refdp.privacy.curator import Curator
+from refdp.privacy.curator import Curator, Request
 from refdp.privacy.events import Relation, Sensitivity
 from refdp.privacy.sources import NoiselessSource
 
@@ -119,20 +120,20 @@ def test_choices_of_a_transcript() -> None:
 
 
 def test_draws_and_entries_of_a_transcript_in_their_order() -> None:
-    own: Any = SimpleNamespace(name="values", kind="draw", size=2)
+    own = Request("draw", ("values",), law=("uniform",), size=2)
     entries = [{"path": ["values"], "kind": "draw", **array_out(np.array([0.25, 0.5]))} for _ in range(2)]
     source = Followed(entries)
     with pytest.raises(Parted, match="released after the end"):
         source.finish()
     assert source.draw(own).tolist() == [0.25, 0.5]
     with pytest.raises(Parted, match=r"drawn in shape \(2,\), \(2, 1\) is due"):
-        source.draw(SimpleNamespace(name="values", kind="draw", size=(2, 1)))  # type: ignore[arg-type]
+        source.draw(replace(own, size=(2, 1)))
     source.finish()
     with pytest.raises(Parted, match="the transcript ends before it"):
         source.draw(own)
     for name, kind in (("other", "draw"), ("values", "release")):
         with pytest.raises(Parted, match="is due"):
-            Followed(entries).draw(SimpleNamespace(name=name, kind=kind, size=2))  # type: ignore[arg-type]
+            Followed(entries).draw(Request(kind, (name,), law=("uniform",), size=2))  # type: ignore[arg-type]
     for wrong in (np.nan, np.inf):
         bad = [{"path": ["values"], "kind": "draw", **array_out(np.array([0.25, wrong]))}]
         with pytest.raises(Parted, match="not finite"):
