@@ -84,27 +84,37 @@ def test_the_numbers_of_the_pages_are_those_of_the_code() -> None:
     assert constants("fedgbdt")["Renyi orders"] == "1.25, 1.5, ..., 63, 128, 256, 512"
     assert np.array_equal(ORDERS, [*np.arange(5, 253) / 4, 128, 256, 512])
     assert constants("grove") == {
-        "thresholds of the coarse and the fine histograms": f"{grove.COARSE}, {grove.FINE}",
-        "bins of histograms of labels and residuals, at most": str(grove.LABEL_BINS),
-        "look at residuals: from which ν on, after which part of T, and what c has to be below":
-            f"{grove.FOLLOWED}, 1/10, {grove.NARROWER}",
-        "ν below which the start of a regression has 0.3 and 0.15 of μ²": f"{grove.FEW}, {grove.SOME}",
-        "part of the labels or residuals within c, and of n that a run of bins has to have; deviations within c": (
-            f"{grove.MOST}; {grove.SPREAD}"),
-        "v, scatter of a record: log loss, square loss": ", ".join(map(str, grove.SCATTER.values())),
-        "largest leaf, in units of c": str(grove.LARGEST_LEAF), "step of the first pass": str(grove.FIRST_STEP),
-        "largest gradient of the log loss; of several classes, of the others' scores together": (
+        "`COARSE`, `FINE`: thresholds of the coarse and the fine histograms": f"{grove.COARSE}, {grove.FINE}",
+        "`CLOSER`, `PLAIN`: further coarse thresholds at these powers of 1/2, from so many deviations of a count on":
+            f"{', '.join(map(str, grove.CLOSER))}; {grove.PLAIN}",
+        "`PRESENCE`: chance of a first threshold that parts missing values": str(grove.PRESENCE),
+        "`LABEL_BINS`: bins of histograms of labels and residuals, at most": str(grove.LABEL_BINS),
+        "`FOLLOWED`, `NARROWER`: look at residuals from this ν on, after a tenth of T; what c has to be below":
+            f"{grove.FOLLOWED}, {grove.NARROWER}",
+        "`FEW`, `SOME`: ν below which the start of a regression has 0.3 and 0.15 of μ²": f"{grove.FEW}, {grove.SOME}",
+        "`MOST`, `SPREAD`: part of the labels or residuals within c, and of n that a run of bins has to have; "
+        "deviations within c": f"{grove.MOST}; {grove.SPREAD}",
+        "`LAST_SHARE`, `BEYOND`: part of μ² of what all trees leave, deviations of its noise that it has to be above":
+            f"{grove.LAST_SHARE}, {grove.BEYOND}",
+        "`SCATTER`: v, scatter of a record: log loss, square loss": ", ".join(map(str, grove.SCATTER.values())),
+        "`LARGEST_LEAF`: largest leaf, in units of c": str(grove.LARGEST_LEAF),
+        "`CUT`, `OTHERS`: largest gradient of the log loss; of several classes, of the others' scores together": (
             f"{grove.CUT}; {grove.OTHERS}"),
-        "deviations of its noise that credit has to be above to steer a regression": str(grove.SURE),
-        "levels in use of first trees, how many trees, what more levels ask for": (
+        "`FIRST_STEP`: step of the first pass": str(grove.FIRST_STEP),
+        "`SURE`: deviations of its noise that credit has to be above to steer a regression": str(grove.SURE),
+        "`USUAL`, `LOOKED_AT`, `DEEP`: levels in use of first trees, how many trees, what more levels ask for": (
             f"{grove.USUAL}, {grove.LOOKED_AT}, {grove.DEEP}"),
     }  # fmt: skip
     told = constants("sgbdt")
     assert told == {
-        "orders of the search": f"{individual.ORDERS[-1]:g}", "knots of a tabulated cost": str(individual.KNOTS),
-        "relative room for rounding in costs": "1e-9", "distance of an initial probability from 0 and 1": "0.01",
-        "largest sigma": "2^24",
+        "`ORDERS`: orders of the search": f"2, 3, ..., {individual.ORDERS[-1]:g}",
+        "`FEW`: orders of its first part": "2 · 1000^(i/59), i = 0..59, rounded, repetitions dropped",
+        '`JOINT`: orders of "joint", in the best one\'s': ", ".join(f"{one:g}" for one in individual.JOINT),
+        "`KNOTS`: knots of a tabulated cost": str(individual.KNOTS),
+        "`MARGIN`: relative room for rounding in costs": "1e-9",
+        "distance of an initial probability from 0 and 1": "0.01", "`LARGEST`: largest sigma": "2^24",
     }  # fmt: skip
+    assert np.array_equal(individual.FEW, np.unique(np.round(2 * 1000 ** (np.arange(60) / 59))))
     assert (individual.MARGIN, individual.LARGEST, sgbdt.NEAR_0) == (1e-9, 2.0**24, 0.01)
 
 
