@@ -42,7 +42,7 @@ SECONDS = 10.0
 """A chunk is sized to take about this long, far below the minute that may be lost. One run is the least."""
 MOST = 500
 """Most runs of a chunk of a function that is not vectorised: a last chunk can have that many too many."""
-FORMAT = "refdp campaign 3"
+FORMAT = "refdp campaign 4"
 
 
 @dataclass(frozen=True)

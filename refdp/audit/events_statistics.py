@@ -26,7 +26,9 @@ DIGIT_RUNS = 1_000
 DIGIT_CELLS = 400_000
 """Numbers whose digits are looked at for that: fewer runs where there are more coordinates, 100 a side at least."""
 PAIRED = 6
-"""Differences and quotients of two coordinates are looked at up to this many coordinates that vary."""
+"""Differences and quotients are looked at of two among so many coordinates that vary, where few more do."""
+WRITTEN = 3
+"""So many more: how numbers in a text are written stands behind them."""
 MODULI = (1_000, 1_024)
 RESIDUES = 6
 """Residues are looked at of so many coordinates: whole numbers that lie farther apart than these moduli."""
@@ -337,7 +339,7 @@ def learn(first: Floats, second: Floats, *, low_bits: bool = True, without: Coll
     plain += [Coordinate(index) for index in chosen if index != counted]
     together = np.concatenate([first, second])
     moving = np.flatnonzero(np.any(together != together[0], axis=0)).tolist()
-    pairs = list(combinations(moving, 2)) if len(moving) <= PAIRED else []
+    pairs = list(combinations(moving[:PAIRED], 2)) if len(moving) <= PAIRED + WRITTEN else []
     plain += [Difference(i, j) for i, j in pairs]
     found: list[Statistic] = [*plain, *(Quotient(i, j) for i, j in pairs)]
     if low_bits:

@@ -153,8 +153,8 @@ def test_runs_in_process_are_made_once_in_chunks(monkeypatch: pytest.MonkeyPatch
     def made(mechanism: Any, pair: Any, seed: int, start: int, stop: int) -> Any:
         asked.append((mechanism, pair, seed, start, stop))
         return [
-            [np.array([float(run), 0, 0, 0, 0]) for run in range(start, stop)],
-            [np.array([-float(run), 0, 0, 0, 0]) for run in range(start, stop)],
+            [np.array([float(run), *[0] * BESIDE]) for run in range(start, stop)],
+            [np.array([-float(run), *[0] * BESIDE]) for run in range(start, stop)],
         ]
 
     monkeypatch.setattr(runs, "chunk", made)

@@ -185,11 +185,12 @@ def test_few_runs_pick_among_very_many_coordinates(monkeypatch: pytest.MonkeyPat
 
 def test_statistics_that_are_tried() -> None:
     generator = np.random.default_rng(0)
-    for columns in (1, 2, 6, 7, 26):
+    for columns in (1, 2, 6, 7, 10, 26):
         first, second = generator.standard_normal((2, 12, columns))
         words = [one.words for one in events_statistics.learn(first, second)]
         plain, digits = min(columns, 24), columns  # of 26 the others' digits too
-        pairs = columns * (columns - 1) // 2 if columns <= 6 else 0
+        paired = min(columns, 6) if columns <= 9 else 0
+        pairs = paired * (paired - 1) // 2
         assert words[0].startswith("output ") and len(words) == 2 * plain + 4 * digits + 3 * pairs + (columns > 1)
         assert sum(word.startswith("log2") for word in words) == digits
         if columns < 3:
