@@ -196,8 +196,8 @@ def test_statistics_that_are_tried() -> None:
         if columns < 3:
             assert len(events_statistics.learn(first, second, low_bits=False)) == len(words) - 4 * plain
             assert len(events_statistics.learn(first[:, :1], second[:, :1])) == 6
-        assert words[plain : plain + pairs] == [f"output {i} - output {j}" for i in range(columns)
-                                               for j in range(i + 1, columns) if pairs]  # fmt: skip
+        assert words[plain : plain + pairs] == [f"output {i} - output {j}" for i in range(paired)
+                                               for j in range(i + 1, paired)]  # fmt: skip
     first[:, -1], second[:, -1] = 25, 25
     first[3, 5:], first[3, -1] = NAN, 5
     told = [one.words for one in events_statistics.learn(first, second)]
