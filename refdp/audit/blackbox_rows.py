@@ -24,7 +24,7 @@ BESIDES = (
 """What of an output is compared besides its numbers."""
 SEARCHED = (
     "if it is one of those searched: values of one number, of a difference or quotient of two of at most six that "
-    "vary, its last bits and digits, whole outputs, scores of classifiers"
+    "vary, its last bits and digits, what it leaves modulo the step of outputs, whole outputs, scores of classifiers"
 )
 """Which events a statement of power is about."""
 KEPT = (

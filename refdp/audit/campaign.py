@@ -29,7 +29,8 @@ from numpy.typing import NDArray
 
 from refdp.audit.imported import IMPORTED
 from refdp.audit.loaded import Loaded, listen
-from refdp.audit.runs import CHUNK, RAISED, InputPair, Scored, chunk, compared, not_read
+from refdp.audit.outputs import BESIDE, is_error
+from refdp.audit.runs import CHUNK, RAISED, TRIED, InputPair, Scored, chunk, compared, not_read
 from refdp.audit.structural_samples import State
 from refdp.checks import check_count
 from refdp.documents import parsed
@@ -42,7 +43,7 @@ SECONDS = 10.0
 """A chunk is sized to take about this long, far below the minute that may be lost. One run is the least."""
 MOST = 500
 """Most runs of a chunk of a function that is not vectorised: a last chunk can have that many too many."""
-FORMAT = "refdp campaign 3"
+FORMAT = "refdp campaign 4"
 
 
 @dataclass(frozen=True)
@@ -173,8 +174,12 @@ class Campaign:
         if hasattr(mechanism, "batch"):
             return CHUNK
         start = time.perf_counter()
-        chunk(mechanism, self.job.pair, self.job.seed, 0, 2)
-        return int(np.clip(self.seconds / max((time.perf_counter() - start) / 2, 1e-6), 1, MOST))
+        pair, seed = self.job.pair, self.job.seed
+        rows = [row for run in (0, 1) for side in chunk(mechanism, pair, seed, run, run + 1) for row in side]
+        each = (time.perf_counter() - start) / 2
+        if all(is_error(row) or len(row) == BESIDE for row in rows):  # two runs are too few to say that all are
+            chunk(mechanism, pair, seed, 0, TRIED)
+        return int(np.clip(self.seconds / max(each, 1e-6), 1, MOST))
 
     def _read(self, lines: list[dict[str, Any]]) -> None:
         head = lines[0]

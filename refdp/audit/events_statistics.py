@@ -26,7 +26,9 @@ DIGIT_RUNS = 1_000
 DIGIT_CELLS = 400_000
 """Numbers whose digits are looked at for that: fewer runs where there are more coordinates, 100 a side at least."""
 PAIRED = 6
-"""Differences and quotients of two coordinates are looked at up to this many coordinates that vary."""
+"""Differences and quotients are looked at of two among so many coordinates that vary, where few more do."""
+WRITTEN = 3
+"""So many more: how numbers in a text are written stands behind them."""
 MODULI = (1_000, 1_024)
 RESIDUES = 6
 """Residues are looked at of so many coordinates: whole numbers that lie farther apart than these moduli."""
@@ -181,7 +183,16 @@ SURE = 2.0**50
 ROUNDED = 2.0**-51
 """Relative rounding of what was computed to be on a grid."""
 MOST_DENOMINATOR = 2.0**20
-DIGITS = ("lowest set bit of output", "decimals of output", "significant digits of output", "denominator of output")
+DIGITS = ("lowest set bit of output", "decimals of output", "significant digits of output", "denominator of output",
+          "grid of output")  # fmt: skip
+PARTS = 2.0**20
+"""Parts of a step that remainders are told in."""
+MOST_STEPS = 2.0**28
+"""More steps from zero, rounding blurs them, but not whole ones of whole numbers."""
+SURPRISE = 5.0
+"""Deviations from chance from which on remainders are looked at."""
+STEPPED = 1_000
+"""At most this many runs a side show the step that outputs lie apart by."""
 
 
 LOWEST_BITS = "lowest set bits"
@@ -241,6 +252,38 @@ class Residue:
         column = rows[:, self.index]
         whole = np.isfinite(column) & (column == np.rint(column))
         return np.where(whole, np.mod(np.where(whole, column, 0.0), self.modulus), np.inf)
+
+
+@dataclass(frozen=True)
+class Remainder:
+    """What a number leaves modulo the step by which outputs were seen to lie apart.
+
+    Noise of whole numbers leaves the fraction of a sum as it is. Infinity of what is not finite, or too large to tell.
+    finer: the other side's step is another one, so that this is about how finely noise was rounded.
+    """
+
+    learnt: ClassVar[bool] = True
+    index: int
+    step: float
+    finer: bool = False
+
+    @property
+    def words(self) -> str:
+        """Which output."""
+        return f"{'grid of ' * self.finer}output {self.index} modulo {self.step:.12g}"
+
+    def __call__(self, rows: Floats) -> Floats:
+        """From 0 up to the step, rounded to `PARTS` of it, or of 1 where it is a whole number."""
+        column, whole = rows[:, self.index], self.step == np.rint(self.step)
+        usual = np.abs(column) < MOST_STEPS * self.step
+        if whole:
+            usual |= (np.abs(column) < 2.0**53) & (column == np.rint(column))
+        column = np.where(usual, column, 0.0)
+        if whole:
+            left = np.mod(np.rint(np.mod(column, self.step) * PARTS) / PARTS, self.step)
+        else:
+            left = np.mod(np.rint(column / self.step * PARTS), PARTS) * self.step / PARTS
+        return np.where(usual, left, np.inf)
 
 
 @dataclass(frozen=True)
@@ -337,7 +380,7 @@ def learn(first: Floats, second: Floats, *, low_bits: bool = True, without: Coll
     plain += [Coordinate(index) for index in chosen if index != counted]
     together = np.concatenate([first, second])
     moving = np.flatnonzero(np.any(together != together[0], axis=0)).tolist()
-    pairs = list(combinations(moving, 2)) if len(moving) <= PAIRED else []
+    pairs = list(combinations(moving[:PAIRED], 2)) if len(moving) <= PAIRED + WRITTEN else []
     plain += [Difference(i, j) for i, j in pairs]
     found: list[Statistic] = [*plain, *(Quotient(i, j) for i, j in pairs)]
     if low_bits:
@@ -346,6 +389,7 @@ def learn(first: Floats, second: Floats, *, low_bits: bool = True, without: Coll
         others = _by_digits(first, second, chosen, without)
         found += [Picked(digits) for index in others for digits in _digits(index, without)]
     residues = _residues(together, chosen)
+    residues += _remainders(first, second, chosen, low_bits, without)
     found += residues
     found += [ratio for statistic in [*plain, *residues, WholeRow()] for ratio in _ratios(statistic, first, second)]
     if first.shape[1] > 1:
@@ -383,6 +427,66 @@ def _residues(rows: Floats, chosen: list[int]) -> list[Statistic]:
     whole = _whole(columns)
     wide = whole & (np.ptp(np.where(whole, columns, 0.0), axis=0) > max(MODULI))
     return [Residue(chosen[place], modulus) for place in np.flatnonzero(wide)[:RESIDUES] for modulus in MODULI]
+
+
+def _remainders(
+    first: Floats, second: Floats, chosen: list[int], low_bits: bool, without: Collection[str]
+) -> list[Statistic]:
+    """Of the chosen columns whose remainders lie farthest apart, by the step of each side and by 1.
+
+    Steps that are not the same are about digits, and left out as these are.
+    """
+    found: list[tuple[float, Statistic]] = []
+    for index in chosen:
+        sides = [_steady(side[:STEPPED, index]) for side in (first, second)]
+        steps = [_step(side) for side in sides]
+        alike = all(steps) and abs(steps[0] / steps[1] - 1) < 1e-6
+        tried = {steps[0]} if alike else {*filter(None, steps)}
+        if all(len(side) and np.ptp(side) > 2 for side in sides):
+            tried.add(1.0)
+        finer = any(steps) and not alike
+        if finer and (not low_bits or f"output {index}" in without):
+            continue
+        for step in sorted(tried):
+            remainder = Remainder(index, step, finer)
+            seen = [remainder(side[:STEPPED]) for side in (first, second)]
+            apart = max(_surprise(*seen), _surprise(*(np.floor(side / step * BINS) for side in seen)))
+            if apart > SURPRISE:
+                found.append((apart, remainder))
+    return [one for _, one in sorted(found, key=lambda each: -each[0])[:RESIDUES]]
+
+
+def _steady(column: Floats) -> Floats:
+    """The values of a column that are numbers, each once, in order."""
+    return np.unique(column[np.isfinite(column)])
+
+
+def _step(values: Floats) -> float:
+    """The greatest step of which all numbers lie multiples apart, up to rounding; 0 where rounding hides it, or none.
+
+    values: in order, each once. By Euclid's algorithm, on small gaps before large ones, which tell the step better.
+    """
+    largest = float(np.abs(values).max(initial=0.0))
+    if len(values) < 3 or largest > 1e300:
+        return 0.0
+    gaps = np.sort(np.diff(values))
+    if largest < 2.0**53 and np.all(values == np.rint(values)):
+        return float(np.gcd.reduce(gaps.astype(np.int64)))
+    blurred, least = largest * 2.0**-40, largest / MOST_STEPS
+    step = float(gaps[0])
+    if step < least:
+        return 0.0
+    for gap in gaps.tolist():
+        rest = abs(gap - round(gap / step) * step)
+        if rest <= blurred:
+            step = gap / round(gap / step)
+            continue
+        while rest > blurred:
+            step, rest = rest, abs(step - round(step / rest) * rest)
+        if step < least:
+            return 0.0
+    shown = float(f"{step:.12g}")
+    return shown if abs(shown - step) <= step * 2.0**-44 else step
 
 
 def _whole(columns: Floats) -> NDArray[np.bool_]:

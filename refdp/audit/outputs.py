@@ -24,8 +24,9 @@ from refdp.errors import InvalidParameter
 
 Floats = NDArray[np.float64]
 
-BESIDE = 4
-"""How numbers are written, the form of the output, whether it is an error, how many places were not looked into."""
+BESIDE = 7
+"""Of numbers in texts: how they are written, in which ways, how many and which are whole ones; the form of the output,
+whether it is an error, how many places were not looked into."""
 OF_ERROR = 16
 """Most numbers of an error that are compared as numbers."""
 SIMPLE = (bool, int, float, list, tuple)
@@ -66,7 +67,8 @@ def whole_row(output: Any) -> Floats:
         if array.dtype.kind == "f" and type(output) is not np.ndarray and np.any(np.abs(nearest) >= WHOLE):
             row = np.append(row, [float(one - int(float(one))) for one in _large(output)])  # floats beside it
         zeros = np.flatnonzero((nearest == 0) & np.signbit(nearest))
-        return np.append(row, [_digest(zeros.tolist()) if zeros.size else 0.0, _digest(_kinds(output)), 0.0, 0.0])
+        signs = _digest(zeros.tolist()) if zeros.size else 0.0
+        return np.append(row, [signs, 0.0, 0.0, 0.0, _digest(_kinds(output)), 0.0, 0.0])
     reading = read(output)
     found = [one for leaf in reading.leaves.values() for one in in_floats(leaf)]
     if not found:
@@ -94,9 +96,15 @@ def row_of_error(error: Exception) -> Floats:
     told = [ADDRESS.sub("0x", f"{kind_of(one)}: {one} {getattr(one, '__notes__', '')}") for one in _chain(error)]
     reading = _of_error(error)
     held = ADDRESS.sub("0x", repr((reading.leaves, reading.spelled)))
-    kinds = [NUMBER.sub("0", one) for one in told], reading.form
+    for one in told:
+        reading.note_numbers(one, "")
+    kinds = [NUMBER.sub("0", one) for one in told], reading.form, [type(_alone(one)).__name__ for one in _chain(error)]
     numbers = [one for leaf in (*told, *reading.leaves.values()) for one in in_floats(leaf)][:OF_ERROR]
-    return np.array([*numbers, _digest((told, held)), _digest(kinds), 1.0, float(len(reading.left))])
+    _, ways, wholes, _ = _written(reading)
+    written = _digest((reading.odd, reading.wholes)) if reading.wholes else 0.0
+    return np.array(
+        [*numbers, _digest((told, held)), ways, wholes, written, _digest(kinds), 1.0, float(len(reading.left))]
+    )
 
 
 def leaves_of_error(error: Exception) -> dict[str, Leaf]:
@@ -116,11 +124,16 @@ def _of_error(error: Exception) -> Reading:
 
 def _beside_text(error: BaseException) -> Iterator[tuple[str, Any]]:
     """An argument is left out if it is all of the text."""
-    text, alone = str(error), error.args[0] if len(error.args) == 1 else None
+    text, alone = str(error), _alone(error)
     if type(alone) not in (str, int, float) or text not in (str(alone), repr(alone)):
         yield ".args", error.args
     yield from attributes("", error)
     yield from own_class(error)
+
+
+def _alone(error: BaseException) -> Any:
+    """The argument of an error that has one."""
+    return error.args[0] if len(error.args) == 1 else None
 
 
 def unread_of_error(error: Exception) -> tuple[str, ...]:
@@ -196,8 +209,18 @@ def is_error(row: Floats) -> bool:
     return bool(row[-2] == 1.0)
 
 
-def _beside(reading: Reading) -> tuple[float, float, float, float]:
-    return _digest(reading.spelled) if reading.spelled else 0.0, _digest(reading.form), 0.0, float(len(reading.left))
+def _beside(reading: Reading) -> tuple[float, ...]:
+    return *_written(reading), _digest(reading.form), 0.0, float(len(reading.left))
+
+
+def _written(reading: Reading) -> tuple[float, float, float, float]:
+    """How numbers in texts are written: at which places how, in which ways at all, how many as whole ones, and which.
+
+    Ways that vary with noise at many places are few all together.
+    """
+    spelled = _digest(reading.spelled) if reading.spelled else 0.0
+    ways = _digest(sorted(set(reading.odd))) if reading.odd else 0.0
+    return spelled, ways, float(sum(reading.wholes)), _digest(reading.wholes) if any(reading.wholes) else 0.0
 
 
 def _chain(error: BaseException) -> list[BaseException]:

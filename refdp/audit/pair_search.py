@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -20,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from refdp.audit.blackbox import epsilon_lower_bound
-from refdp.audit.outputs import BESIDE, is_error
-from refdp.audit.runs import InputPair, chunk, stacked
+from refdp.audit.outputs import BESIDE
+from refdp.audit.runs import InputPair, chunk, numbers_of, stacked, table
 from refdp.data.records import Categorical
 from refdp.errors import InvalidParameter
 from refdp.io.domains import given_domains
@@ -38,11 +39,23 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class Ranges:
-    """The least and greatest value of every column of the records, and the values of those that have a list."""
+    """The least and greatest value of every column of the records, and the values of those that have a list.
+
+    Errors: InvalidParameter for values farther apart than any float is large.
+    """
 
     low: Floats
     high: Floats
     values: tuple[tuple[float, ...], ...]
+
+    def __post_init__(self) -> None:
+        with np.errstate(over="ignore"):
+            wide = np.flatnonzero(~np.isfinite(self.high - self.low))
+        if wide.size:
+            low, high = self.low[wide[0]], self.high[wide[0]]
+            raise InvalidParameter(
+                f"bounds of column {wide[0]}: [{low:g}, {high:g}] given, their distance is too large"
+            )
 
     def at(self, share: Floats) -> Floats:
         """Records at shares in [0, 1] of the columns' ranges, shape (rows, columns)."""
@@ -165,16 +178,21 @@ def _apart(function: Callable[..., Any], pair: InputPair, seed: int) -> float:
     """The greatest distance of medians over columns of the output, in mean distances from the median.
 
     How many numbers an output has is a column, and the columns are counted from its end too, where lengths vary; an
-    error has none. Infinity where few lengths tell the sides apart for sure.
+    error has none. Infinity where few lengths tell the sides apart for sure. What stands beside numbers, and numbers of
+    errors, count as `_beside` has it.
     """
     try:
         first, second = chunk(function, pair, seed, 0, RUNS)
     except InvalidParameter:
         return 0.0
     if first[0].ndim == 2:
-        sides = [list(np.nan_to_num(np.concatenate(side))) for side in (first, second)]
-    else:
-        sides = [[np.nan_to_num(row[: 0 if is_error(row) else -BESIDE]) for row in side] for side in (first, second)]
+        return _of_numbers(*([np.nan_to_num(row) for row in np.concatenate(side)] for side in (first, second)))
+    sides = [[np.nan_to_num(row) for row in numbers_of(side)] for side in (first, second)]
+    return max(_of_numbers(*sides), _beside(first, second))
+
+
+def _of_numbers(first: list[Floats], second: list[Floats]) -> float:
+    sides = [first, second]
     lengths = [{len(row) for row in side} for side in sides]
     widest = max(map(max, lengths))
     if lengths[0].isdisjoint(lengths[1]) and max(map(len, lengths)) <= RUNS // 4:
@@ -183,6 +201,32 @@ def _apart(function: Callable[..., Any], pair: InputPair, seed: int) -> float:
         return _distance(*map(np.stack, sides))
     turned = [[row[::-1] for row in side] for side in sides]
     return max(_distance(*(stacked(side, widest) for side in way)) for way in (sides, turned))
+
+
+def _beside(first: Sequence[Floats], second: Sequence[Floats]) -> float:
+    """Of all else in rows of runs: infinity where one column tells the sides apart in all runs, else up to some 24.
+
+    -3 log(1 - d) of distributions at distance d, and 24 times the square of the share of one side's runs with a value
+    that comes several times there and never on the other: by chance both are below what distances of medians are.
+    """
+    beside = [np.array([row[-BESIDE:-1] for row in side]) for side in (first, second)]
+    told = table(numbers_of(first, errors=True), numbers_of(second, errors=True), RUNS)
+    found = 0.0
+    for column in np.hstack([np.vstack(beside), np.nan_to_num(np.vstack(told), nan=1e300)]).T:
+        gap = farthest(*np.split(column, [len(first)]))
+        values, place = np.unique(column, return_inverse=True)
+        one, other = (np.bincount(side, minlength=len(values)) for side in np.split(place.ravel(), [len(first)]))
+        often = int(np.max(np.where(np.minimum(one, other) == 0, one + other, 0)))
+        share = often / len(first) if often >= RUNS // 4 else 0.0
+        found = max(found, np.inf if gap == 1.0 else -3 * math.log1p(-gap), 24 * share**2)
+    return found
+
+
+def farthest(first: Floats, second: Floats) -> float:
+    """The largest distance of the distribution functions of two columns, in [0, 1]. Shapes (runs,)."""
+    pooled = np.concatenate([first, second])
+    steps = [np.searchsorted(np.sort(side), pooled, side="right") / len(side) for side in (first, second)]
+    return float(np.max(np.abs(steps[0] - steps[1])))
 
 
 def _distance(first: Floats, second: Floats) -> float:

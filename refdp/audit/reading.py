@@ -11,7 +11,6 @@ import numpy as np
 from refdp.audit.in_floats import NUMBER
 
 Leaf = float | int | str
-USUAL_DIGITS = 4_000
 OF_CODE = ("co_filename", "co_firstlineno", "co_name", "co_qualname", "co_code", "co_names", "co_varnames",
            "co_freevars", "co_cellvars", "co_flags", "co_linetable", "co_exceptiontable", "co_argcount",
            "co_posonlyargcount", "co_kwonlyargcount", "co_stacksize")  # fmt: skip
@@ -22,16 +21,19 @@ OF_CODE = ("co_filename", "co_firstlineno", "co_name", "co_qualname", "co_code",
 class Reading:
     """All that is read of an object.
 
-    leaves: numbers and texts by path. form: of what kind every part is, in order. spelled: numbers in texts that are
-    not written as usual, zeros that are negative, texts that were opened, without their numbers. left: by path, what
-    was not looked into. visited: parts that were looked at. modules: what functions know as their
-    modules, each read once. keys: names in mappings that have numbers. blank: paths from there on without these
-    numbers. whole: texts are spelled as a whole, which is quicker than number by number.
+    leaves: numbers and texts by path. form: of what kind every part is, in order. spelled: how numbers in texts are
+    written that are not written as usual, without their digits; zeros that are negative; texts that were opened,
+    without their numbers. odd: the first of these without their places. wholes: of every number in a text, whether it
+    is written as a whole one. left: by path, what was not looked into. visited: parts that were looked at. modules:
+    what functions know as their modules, each read once. keys: names in mappings that have numbers. blank: paths from
+    there on without these numbers. whole: spelled has texts as a whole, with their numbers.
     """
 
     leaves: dict[str, Leaf] = field(default_factory=dict)
     form: list[str] = field(default_factory=list)
     spelled: list[str] = field(default_factory=list)
+    odd: list[str] = field(default_factory=list)
+    wholes: list[bool] = field(default_factory=list)
     left: dict[str, str] = field(default_factory=dict)
     visited: int = 0
     modules: dict[int, Any] = field(default_factory=dict)
@@ -55,12 +57,12 @@ class Reading:
         self.note_numbers(name, path)
 
     def note_numbers(self, text: str, path: str) -> None:
-        """Numbers in a text that are not written as usual."""
-        self.spelled += (
-            [text]
-            if self.whole
-            else [f"{NUMBER.sub('0', path)} {odd}" for one in NUMBER.findall(text) if (odd := _oddly(one))]
-        )
+        """How numbers in a text are written."""
+        numbers = NUMBER.findall(text)
+        self.wholes += (_is_whole(one) for one in numbers)
+        odd = [found for one in numbers if (found := _oddly(one))]
+        self.odd += odd
+        self.spelled += [text] if self.whole else [f"{NUMBER.sub('0', path)} {one}" for one in odd]
 
 
 def kind_of(thing: Any) -> str:
@@ -94,18 +96,42 @@ def named(thing: Any) -> str:
     return f"{getattr(thing, '__module__', '')}.{getattr(thing, '__qualname__', getattr(thing, '__name__', ''))}"
 
 
+def _is_whole(number: str) -> bool:
+    """Whether a number in a text is written as a whole one."""
+    return number.lstrip("+-").replace("_", "").isdecimal()
+
+
 def _oddly(number: str) -> str:
-    """How a number in a text is written, "" as usual; digits do not count where all but underscores is as usual."""
+    """How a number in a text is written, whatever its digits are; "" as Python writes it.
+
+    Underscores, another alphabet, a plus, minus zero, zeros in front and behind, no digit on a side of the point, an
+    exponent and whether Python would write one.
+    """
+    if number.isascii() and number.isdecimal() and number[0] != "0":
+        return ""
     plain = number.replace("_", "")
-    return number if not _as_usual(plain) else "_" * ("_" in number)
-
-
-def _as_usual(number: str) -> bool:
-    """Whether a number in a text is written as Python writes it, and no negative zero."""
+    marks = ["_"] * ("_" in number) + ["of another alphabet"] * (not number.isascii())
     if not number.isascii():
-        return False
-    if len(number) < USUAL_DIGITS and number.isdigit():
-        return number[0] != "0" or number == "0"
-    if number.lstrip("-").isdigit():
-        return str(int(number)) == number if len(number) < USUAL_DIGITS else False
-    return repr(float(number)) == number and number != "-0.0"
+        plain = "".join(str(int(one)) if one.isdecimal() else one for one in plain)
+    sign = plain[: len(plain) - len(plain.lstrip("+-"))]
+    size, exponent, power = plain[len(sign) :].lower().partition("e")
+    before, point, after = size.partition(".")
+    marks += ["+"] * (sign == "+") + ["-0"] * (sign == "-" and not (before + after).strip("0"))
+    if not before or (before[0] == "0" and before != "0"):
+        marks.append(f"{len(sign + before)} wide")
+    if point and (not after or (after[-1] == "0" and (after != "0" or exponent))):
+        marks.append(f"{len(after)} decimals")
+    if exponent:
+        marks += ["E"] * ("E" in plain) + ["moved"] * (len(before) != 1 or before == "0")
+        digits = power.lstrip("+-")
+        marks += ["no sign"] * (power == digits) + [f"to {len(digits)}"] * (
+            len(digits) == 1 or (digits[0] == "0" and len(digits) > 2)
+        )
+    if (point or exponent) and bool(exponent) is not _is_far(float(plain)):
+        marks.append("exponent" if exponent else "no exponent")
+    return " ".join(marks)
+
+
+def _is_far(number: float) -> bool:
+    """Whether Python writes a float with an exponent."""
+    return number != 0 and not 1e-4 <= abs(number) < 1e16

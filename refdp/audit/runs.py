@@ -32,8 +32,11 @@ Mechanism = Callable[[Any, int], Any]
 
 CHUNK = 50_000
 """Runs of a vectorised mechanism that are made at a time."""
-TRIED = 5
-"""A function all of whose first runs raise, so many on each side, is taken to be called in the wrong way."""
+TRIED = 25
+"""A function all of whose first runs raise, so many on each side, is taken to be called in the wrong way.
+
+One that refuses in nine of ten runs is by chance 1 in 200.
+"""
 RAISED = Exception
 """Errors of the code under audit that count as one of its outputs. It is foreign, and may raise whatever it likes."""
 
@@ -312,14 +315,14 @@ def compared(first: list[Floats], second: list[Floats], count: int) -> tuple[Flo
     if first[0].ndim == 2:  # many runs at a time are numbers alone
         return table(first, second, count)
     first, second = first[:count], second[:count]
-    numbers, told = (table(_of(first, errors), _of(second, errors), count) for errors in (False, True))
+    numbers, told = (table(numbers_of(first, errors), numbers_of(second, errors), count) for errors in (False, True))
     one, other = (np.hstack(part) for part in zip(numbers, changing(first, second), told))
     if not one.shape[1]:
         return np.zeros((len(one), 1)), np.zeros((len(other), 1))
     return one, other
 
 
-def _of(rows: list[Floats], errors: bool) -> list[Floats]:
+def numbers_of(rows: Sequence[Floats], errors: bool = False) -> list[Floats]:
     """The numbers of outputs, or those of errors; of other runs none."""
     return [row[:-BESIDE] if is_error(row) is errors else row[:0] for row in rows]
 

@@ -117,10 +117,10 @@ def test_seeds_of_runs_differ() -> None:
 
 
 @pytest.mark.parametrize(
-    ("stop", "fails", "told"), [(5, 10, 10), (9, 10, 10), (5, 9, 0), (3, 6, 6), (2, 4, 4), (1, 2, 0), (9, 9, 0)]
+    ("stop", "fails", "told"), [(25, 50, 50), (29, 50, 50), (25, 49, 0), (3, 6, 6), (2, 4, 4), (1, 2, 0), (29, 49, 0)]
 )
 def test_a_function_that_always_raises_is_called_in_the_wrong_way(stop: int, fails: int, told: int) -> None:
-    """Five runs on each side; fewer where there are fewer, but not one."""
+    """25 runs on each side; fewer where there are fewer, but not one."""
     calls: list[int] = []
 
     def function(records: Any, seed: int) -> float:
@@ -153,8 +153,8 @@ def test_runs_in_process_are_made_once_in_chunks(monkeypatch: pytest.MonkeyPatch
     def made(mechanism: Any, pair: Any, seed: int, start: int, stop: int) -> Any:
         asked.append((mechanism, pair, seed, start, stop))
         return [
-            [np.array([float(run), 0, 0, 0, 0]) for run in range(start, stop)],
-            [np.array([-float(run), 0, 0, 0, 0]) for run in range(start, stop)],
+            [np.array([float(run), *[0] * BESIDE]) for run in range(start, stop)],
+            [np.array([-float(run), *[0] * BESIDE]) for run in range(start, stop)],
         ]
 
     monkeypatch.setattr(runs, "chunk", made)

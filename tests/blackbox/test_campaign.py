@@ -22,6 +22,7 @@ import pytest
 from refdp.audit import campaign as module
 from refdp.audit import loaded
 from refdp.audit.campaign import Campaign, Job, load
+from refdp.audit.outputs import BESIDE
 from refdp.audit.runs import InputPair
 from refdp.audit.structural import inspect
 from refdp.audit.structural_samples import Remembered
@@ -214,9 +215,10 @@ def test_a_chunk_has_as_many_runs_as_fit_into_its_seconds(
     """By the time of two runs of each side; a vectorised function has chunks of its own."""
     clock = [0.0]
 
-    def chunk(mechanism: Any, pair: Any, seed: int, start: int, stop: int) -> None:
+    def chunk(mechanism: Any, pair: Any, seed: int, start: int, stop: int) -> Any:
         assert (pair, seed) == ("pair", 5)
         clock[0] += each * (stop - start)
+        return [[np.zeros(1 + BESIDE)], [np.zeros(1 + BESIDE)]]
 
     monkeypatch.setattr(module, "chunk", chunk)
     monkeypatch.setattr(module.time, "perf_counter", lambda: clock[0])
@@ -225,6 +227,27 @@ def test_a_chunk_has_as_many_runs_as_fit_into_its_seconds(
     assert Campaign._sized(own) == runs
     job.function = lambda: SimpleNamespace(batch=None)
     assert Campaign._sized(own) == module.CHUNK
+
+
+@pytest.mark.parametrize("often", [10, 2, 1])
+def test_a_function_that_refuses_now_and_then_is_audited(often: int) -> None:
+    """Whatever its first runs do; one that always raises is called in the wrong way."""
+    calls: list[int] = []
+
+    def refusing(records: Any, seed: int) -> float:
+        calls.append(seed)
+        if often == 1 or len(calls) <= 4 or len(calls) % often:
+            raise ValueError("too few")
+        return 1.0
+
+    own: Any = SimpleNamespace(
+        job=SimpleNamespace(function=lambda: refusing, pair=InputPair(1, 2), seed=0), seconds=1.0
+    )
+    if often > 1:
+        assert Campaign._sized(own) == module.MOST
+        return
+    with pytest.raises(InvalidParameter, match="all of the first 50 runs raised ValueError: too few"):
+        Campaign._sized(own)
 
 
 def test_runs_with_another_helper_are_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

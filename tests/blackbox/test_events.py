@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refdp.audit import events_choice, events_statistics
+from refdp.audit import epsilon_lower_bound, events_choice, events_statistics
 from refdp.audit.events_choice import Choice, Event
 from refdp.audit.events_statistics import (
     Coordinate,
@@ -19,9 +19,12 @@ from refdp.audit.events_statistics import (
     Difference,
     LowestBit,
     Ratio,
+    Remainder,
     Residue,
     Score,
     WholeRow,
+    about_digits,
+    digits_of,
 )
 from tests.audit.pinned import digest
 
@@ -55,6 +58,76 @@ def test_the_lowest_set_bit() -> None:
         exact = Fraction(float(number))
         twos = -exact.denominator.bit_length() + 1 or (exact.numerator & -exact.numerator).bit_length() - 1
         assert bit == twos
+
+
+STEPS: dict[str, tuple[float, Any]] = {
+    "fractions": (1.0, lambda drawn: drawn.integers(-(10**6), 10**6, 300) + 81200.31),
+    "sevens": (7.0, lambda drawn: 7 * drawn.integers(-(10**6), 10**6, 300) + 3),
+    "thirds": (1 / 3, lambda drawn: drawn.integers(0, 10**5, 300) / 3),
+    "tenths": (0.1, lambda drawn: drawn.integers(0, 10**6, 300) * 0.1 + 0.03),
+    "halves": (0.5, lambda drawn: drawn.integers(0, 9, 300) / 2),
+    "real numbers": (0.0, lambda drawn: drawn.normal(0, 1, 300)),
+    "real numbers far from zero": (0.0, lambda drawn: drawn.normal(2**49, 1, 300)),
+    "real numbers of 32 bits": (2.0**-22, lambda drawn: drawn.normal(5, 1, 300).astype(np.float32)),
+    "two": (0.0, lambda drawn: drawn.integers(0, 2, 300)),
+    "largest and least": (0.0, lambda drawn: drawn.choice([-1.7e308, 0.0, 5e-324, 1.0, 1.7e308], 300)),
+    "small and large": (0.0, lambda drawn: drawn.choice([0.0, 5e-324, 1.0, 1e299], 300)),
+    "nothing": (0.0, lambda drawn: np.full(300, NAN)),
+}
+
+
+@pytest.mark.parametrize("kind", list(STEPS))
+def test_the_step_by_which_numbers_lie_apart(kind: str) -> None:
+    step, draw = STEPS[kind]
+    values = np.asarray(draw(np.random.default_rng(3)), dtype=np.float64)
+    assert events_statistics._step(events_statistics._steady(values)) == pytest.approx(step, rel=1e-9, abs=1e-300)
+
+
+def test_remainders() -> None:
+    rows = np.array([[7.25, -0.25, 2.0**40, INF, NAN, 1e300]]).T
+    assert Remainder(0, 1.0)(rows).tolist() == [0.25, 0.75, 0.0, INF, INF, INF]
+    assert Remainder(0, 7.0)(rows + 0.0).tolist()[:3] == [0.25, 6.75, 2**40 % 7]
+    assert Remainder(0, 0.1)(np.array([[0.33], [1e8]])).tolist() == [pytest.approx(0.03, abs=1e-6), INF]
+    assert Remainder(3, 1.0).words == "output 3 modulo 1"
+    finer = Remainder(3, 0.1, finer=True).words
+    assert finer == "grid of output 3 modulo 0.1" and about_digits(finer) and digits_of(finer) == "output 3"
+
+
+def remainders(first: Any, second: Any, **given: Any) -> list[str]:
+    sides = [np.asarray(side, dtype=np.float64).reshape(len(first), -1) for side in (first, second)]
+    return [one.words for one in events_statistics.learn(*sides, **given) if isinstance(one, Remainder)]
+
+
+def test_remainders_are_looked_at_where_they_differ() -> None:
+    """Of another grid on each side as digits are; none of noise whose remainders are alike."""
+    drawn = np.random.default_rng(4)
+    wide = drawn.integers(-(10**6), 10**6, (2, 400))
+    assert remainders(wide[0] + 0.25, wide[1] + 0.75, low_bits=False) == ["output 0 modulo 1"]
+    assert remainders(9 * wide[0], 9 * wide[1] + 1) == ["output 0 modulo 9"]
+    grids = 5 * wide[0], 25 * wide[1]
+    assert "grid of output 0 modulo 25" in remainders(*grids)
+    assert remainders(*grids, low_bits=False) == remainders(*grids, without={"output 0"}) == []
+    assert remainders(wide[0] / 2, wide[1] / 4, low_bits=False) == []
+    for same in (wide, 5 * wide, wide + 0.25, drawn.laplace(0, 1e5, (2, 400)), drawn.laplace(0, 1, (2, 400)).round(1)):
+        assert remainders(*same) == []
+    many = wide[:, :, np.newaxis] + np.zeros(30)
+    many[1, :, 20] += 0.5
+    many[:, :, 24:] = 0
+    assert remainders(*many) == ["output 20 modulo 1"]
+
+
+def test_exact_fractions_beside_whole_noise_are_found_and_honest_steps_are_not() -> None:
+    def bound(function: Any) -> Any:
+        return epsilon_lower_bound(function, ([1.0, 2.0, 3.0], [1.0, 2.0]), claimed=1.0, samples=1_000, low_bits=False)
+
+    def whole(seed: int, scale: float) -> int:
+        drawn = np.random.default_rng(seed)
+        return int(drawn.geometric(1 / scale) - drawn.geometric(1 / scale))
+
+    for digit in (0.25, 0.31, 1 / 7):
+        assert bound(lambda records, seed, digit=digit: len(records) * digit + whole(seed, 2e5)).lower > 1.5
+    for step in (1, 5, 0.25):
+        assert not bound(lambda records, seed, step=step: 0.37 + step * (len(records) + whole(seed, 2.0))).refuted
 
 
 def test_residues_of_wide_whole_numbers() -> None:
@@ -185,18 +258,19 @@ def test_few_runs_pick_among_very_many_coordinates(monkeypatch: pytest.MonkeyPat
 
 def test_statistics_that_are_tried() -> None:
     generator = np.random.default_rng(0)
-    for columns in (1, 2, 6, 7, 26):
+    for columns in (1, 2, 6, 7, 10, 26):
         first, second = generator.standard_normal((2, 12, columns))
         words = [one.words for one in events_statistics.learn(first, second)]
         plain, digits = min(columns, 24), columns  # of 26 the others' digits too
-        pairs = columns * (columns - 1) // 2 if columns <= 6 else 0
+        paired = min(columns, 6) if columns <= 9 else 0
+        pairs = paired * (paired - 1) // 2
         assert words[0].startswith("output ") and len(words) == 2 * plain + 4 * digits + 3 * pairs + (columns > 1)
         assert sum(word.startswith("log2") for word in words) == digits
         if columns < 3:
             assert len(events_statistics.learn(first, second, low_bits=False)) == len(words) - 4 * plain
             assert len(events_statistics.learn(first[:, :1], second[:, :1])) == 6
-        assert words[plain : plain + pairs] == [f"output {i} - output {j}" for i in range(columns)
-                                               for j in range(i + 1, columns) if pairs]  # fmt: skip
+        assert words[plain : plain + pairs] == [f"output {i} - output {j}" for i in range(paired)
+                                               for j in range(i + 1, paired)]  # fmt: skip
     first[:, -1], second[:, -1] = 25, 25
     first[3, 5:], first[3, -1] = NAN, 5
     told = [one.words for one in events_statistics.learn(first, second)]

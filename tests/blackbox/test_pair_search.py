@@ -13,7 +13,7 @@ import pytest
 
 from refdp.audit import pair_search
 from refdp.audit.pair_search import SIZES, Ranges, candidates, chosen, ranges_of_example, ranges_of_schema
-from refdp.audit.runs import InputPair, seed_of
+from refdp.audit.runs import InputPair, chunk, seed_of
 from refdp.errors import InvalidParameter
 from refdp.faces import cli
 from refdp.privacy.events import Relation
@@ -216,7 +216,7 @@ def test_outputs_of_other_lengths_or_errors_alone_are_told_apart() -> None:
         return [5.0, float(len(records))]
 
     pair = InputPair([1.0], [])
-    assert pair_search._apart(longer, pair, 5) == np.inf and pair_search._apart(now_and_then, pair, 5) == 0.0
+    assert pair_search._apart(longer, pair, 5) == np.inf and pair_search._apart(now_and_then, pair, 5) < 0.2
     assert pair_search._apart(failing, pair, 5) == 0.0
     assert pair_search._apart(exact, pair, 5) > 1e300
     assert pair_search._apart(exact, InputPair([1.0], [2.0]), 5) == 0.0
@@ -248,6 +248,56 @@ def test_outputs_whose_lengths_vary_by_chance_are_told_apart_by_their_numbers() 
 
     assert pair_search._apart(sometimes, InputPair([1.0], []), 5) == np.inf
     assert pair_search._apart(not_a_number, InputPair([1.0], []), 5) > 1e300
+
+
+def of_a_kind(records: Any, seed: int) -> Any:
+    """A private count, which is a float where a record is at the lower bound."""
+    noisy = len(records) + int(
+        np.random.default_rng(seed).geometric(0.4) - np.random.default_rng(~seed & 63).integers(5)
+    )
+    return float(noisy) if (np.asarray(records)[:, 0] < -0.9).any() else noisy
+
+
+def of_an_error(records: Any, seed: int) -> Any:
+    """A count in half of the runs, else an error, whose kind depends on a record at the lower bound."""
+    noisy = len(records) + int(np.random.default_rng(seed).geometric(0.4))
+    if seed % 2:
+        raise (KeyError if (np.asarray(records)[:, 0] < -0.9).any() else ValueError)("bad")
+    return noisy
+
+
+def in_digits(records: Any, seed: int) -> Any:
+    """A private count, written in a way that varies with the noise."""
+    noisy = float(np.random.default_rng(seed).laplace(len(records) / 100))
+    if seed % 3 == 0:
+        raise ValueError(f"{noisy:g}")
+    return {"text": f"{noisy:g} {noisy:.2f} {round(100 * noisy)}", f"n{noisy}": 1}
+
+
+def test_what_stands_beside_numbers_tells_sides_apart() -> None:
+    low, high = InputPair(np.array([[1.0], [-1.0]]), np.array([[1.0]])), InputPair(np.ones((2, 1)), np.ones((1, 1)))
+    assert pair_search._apart(of_a_kind, low, 5) == np.inf and pair_search._apart(of_a_kind, high, 5) < 2
+    beside = [[pair_search._beside(*chunk(of_an_error, one, seed, 0, 24)) for seed in range(10)] for one in (low, high)]
+    assert min(beside[0]) > 4 > 3 > max(beside[1])
+    assert max(pair_search._beside(*chunk(in_digits, high, seed, 0, 24)) for seed in range(10)) < 1.5
+
+
+@pytest.mark.parametrize("function", [of_a_kind, of_an_error])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_pairs_are_searched_by_what_stands_beside_numbers(function: Any, seed: int) -> None:
+    columns = Ranges(np.array([-1.0, 0.0]), np.array([1.0, 1.0]), ((), ()))
+    found = chosen(function, columns, Relation.ADD_REMOVE, 1.0, 0.0, seed)
+    assert found.pair.first[-1, 0] < -0.9 and not (found.pair.second[:, 0] < -0.9).any()
+
+
+def test_bounds_whose_distance_is_no_float_are_refused(tmp_path: Path) -> None:
+    schema, example = tmp_path / "schema.json", tmp_path / "example.json"
+    schema.write_text('{"b": [0, 1], "a": [-1.7e308, 1.7e308]}')
+    example.write_text("[[-1.7e308], [1.7e308]]")
+    with pytest.raises(InvalidParameter, match=r"bounds of column 1: \[-1.7e\+308, 1.7e\+308\] given"):
+        ranges_of_schema(schema)
+    with pytest.raises(InvalidParameter, match="distance is too large"):
+        ranges_of_example(example)
 
 
 @pytest.mark.parametrize("setting", [True, False])

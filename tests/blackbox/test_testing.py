@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import re
 import threading
-from collections import defaultdict, deque, namedtuple
+from collections import Counter, defaultdict, deque, namedtuple
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date, timedelta
+from decimal import Decimal
+from fractions import Fraction
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse
 
 from refdp.audit import epsilon_lower_bound
 from refdp.audit.same_records import is_reordered, is_same
@@ -48,8 +55,20 @@ def test_what_passes_was_looked_at() -> None:
         assert_dp(lambda records, seed: {"n": seed % 7, "lock": threading.Lock()}, ONE, 1.0, samples=500)
 
 
-class Records(dict):  # type: ignore[type-arg]
-    """What cannot be told from another one."""
+@dataclass
+class Person:
+    """A record of a kind of its own."""
+
+    age: int
+    born: date
+
+
+class Odd:
+    """Its own code raises."""
+
+    @property
+    def index(self) -> Any:
+        raise OSError
 
 
 @pytest.mark.parametrize(("first", "second", "same", "reordered"), [
@@ -64,11 +83,58 @@ class Records(dict):  # type: ignore[type-arg]
     (pd.DataFrame({"a": [1, 2], "b": "x"}), pd.DataFrame({"a": [2, 1], "b": "x"}), False, True),
     (pd.DataFrame({"a": [1, 2]}), pd.DataFrame({"b": [1, 2]}), False, False),
     ({"a": [1, 2]}, {"a": [1, 2]}, True, False), (3, 3, True, False), (3, 4, False, False), ([], [], True, True),
-    ([Records()], [Records()], False, False), (np.array(3.0), np.array(3.0), True, False),
+    ([threading.Lock()], [threading.Lock()], False, False), (np.array(3.0), np.array(3.0), True, False),
 ])  # fmt: skip
 def test_which_data_sets_are_the_same(first: Any, second: Any, same: bool, reordered: bool) -> None:
     assert is_same(first, second) is same and is_same(first, first)
     assert is_reordered(first, second) is reordered
+
+
+TWICE: dict[str, Callable[[Any], Any]] = {
+    "series": lambda v: pd.Series([1.0, v]),
+    "frame with dates": lambda v: pd.DataFrame({"t": pd.to_datetime(["2020-01-01", f"202{v}-01-01"]), "x": 1.0}),
+    "frame with missing ones": lambda v: pd.DataFrame({"t": pd.array([None, v], dtype="Int64"), "x": [pd.NA, "a"]}),
+    "index of dates": lambda v: pd.DataFrame({"x": [1]}, index=pd.to_datetime([f"202{v}-01-01"])),
+    "dates": lambda v: np.array(["NaT", f"202{v}-01-01"], "M8[D]"),
+    "spans": lambda v: np.array([1, v], "m8[s]"),
+    "masked": lambda v: np.ma.array([1.0, 2.0, v], mask=[0, 1, 0]),
+    "mask": lambda v: np.ma.array([1.0, 2.0, 3.0], mask=[0, 1, v == 2]),
+    "fields": lambda v: np.array([(1, v)], dtype=[("a", int), ("b", float)]),
+    "complex": lambda v: np.array([1j, v]),
+    "long": lambda v: np.array([1, v], np.longdouble),
+    "texts": lambda v: np.array(["a", str(v)]),
+    "rows": lambda v: [(date(2020, 1, v), timedelta(v), Decimal(v), Fraction(v, 7), UUID(int=v))],
+    "objects": lambda v: [Person(v, date(2020, 1, 1))],
+    "set": lambda v: {1, v},
+    "counter": lambda v: Counter([1, v]),
+    "sparse": lambda v: scipy.sparse.csr_matrix(np.eye(2) * v),
+    "range": range,
+}
+
+
+@pytest.mark.parametrize("kind", list(TWICE))
+def test_a_data_set_of_any_kind_is_the_same_as_its_copy(kind: str) -> None:
+    one = TWICE[kind]
+    assert is_same(one(3), one(3)) and not is_same(one(3), one(2))
+    assert is_reordered(one(3), one(2)) is False
+    assert is_same((one(3), [1]), (one(3), [1])) and not is_same((one(3), [1]), (one(2), [1]))
+    with pytest.raises(InvalidParameter, match="the same data set"):
+        assert_dp(lambda records, seed: seed % 3, (one(3), one(3)), 1.0, samples=500)
+
+
+def test_what_raises_is_not_known_to_be_the_same() -> None:
+    assert not is_same(Odd(), Odd()) and not is_reordered([Odd()], [Odd()])
+
+
+def test_a_matrix_and_its_labels_may_be_in_another_order() -> None:
+    """Rows that may be records are not taken for columns."""
+    x, y, order = np.arange(6.0).reshape(3, 2), np.array([0.0, 1.0, 1.0]), [2, 0, 1]
+    dates = pd.Series(pd.to_datetime(["2020-01-01", "2021-01-01", "2022-01-01"]))
+    assert is_reordered((x, y), (x[order], y[order])) and is_reordered([x, y][:0], [])
+    assert is_reordered({"x": pd.DataFrame(x), "t": dates}, {"x": pd.DataFrame(x[order]), "t": dates[order]})
+    assert not is_reordered({"x": x, "y": y}, {"x": x[order], "z": y[order]})
+    assert not is_reordered((x, y), (x[order], y)) and not is_reordered((x, y), (x[order], y[order][:2]))
+    assert not is_reordered(([5, 5], [3, 4]), ([5, 5], [4, 3])) and not is_reordered((x, 1), (x[order], 1))
 
 
 def test_pairs_of_the_same_records_pass_nothing() -> None:

@@ -402,8 +402,9 @@ def test_noise_beside_a_count_does_not_hide_it(kind: str) -> None:
     assert bound_of(drowned(DROWNED[kind]), 300).refuted
 
 
-def bound_of(function: Any, samples: int = 800) -> Any:
-    return bound_from([InProcess(function, PAIR, 3)], 0.0, claimed=1.0, confidence=1 - 1e-6, samples=samples)
+def bound_of(function: Any, samples: int = 800, low_bits: bool = True) -> Any:
+    source = InProcess(function, PAIR, 3)
+    return bound_from([source], 0.0, claimed=1.0, confidence=1 - 1e-6, samples=samples, low_bits=low_bits)
 
 
 @pytest.mark.parametrize("function", [*map(leaking, ("shape", "whole number", "attributes of a column")), failing])
@@ -635,9 +636,10 @@ def test_an_audit_that_left_something_out_says_so_and_is_not_ok() -> None:
 
 def test_columns_that_never_change_are_left_out() -> None:
     """As the first quarter of the runs has it, on which nothing is tested."""
-    rows = [np.array([5.0, 0.0, 7.0, 0.0]) for _ in range(8)]
+    rest = [0.0] * (BESIDE - 4)
+    rows = [np.array([5.0, 0.0, 7.0, *rest, 0.0]) for _ in range(8)]
     assert [side.shape for side in changing(rows, rows)] == [(8, 0), (8, 0)]
-    rows[1] = np.array([5.0, 0.0, 8.0, 0.0])
+    rows[1] = np.array([5.0, 0.0, 8.0, *rest, 0.0])
     assert [side.shape for side in changing(rows, rows[2:])] == [(8, 1), (6, 1)]
     rows[1], rows[2] = rows[0], rows[1]
     assert changing(rows, rows)[0].shape == (8, 0)
@@ -698,16 +700,80 @@ def test_numbers_and_spelling_of_texts() -> None:
                           ("1_234.5 -1_000,000 5_12 12_34.5 1_2345 x1_000", [1234.5, -1000, 0, 34.5]),
                           ("1.5-2.5 a.12 f1e-4a", [1.5, 2.5, 4])):  # fmt: skip
         assert one_row(text).tolist()[:-1] == numbers
-    assert read(["1_000", "01_000", "1000"]).spelled == ["[0] _", "[0] 01_000"]
+    assert read(["1_000", "01_000", "1000"]).spelled == ["[0] _", "[0] _ 5 wide"]
     usual = read(["1 -2 2.5 1e-07 0.0 x3"])
-    assert usual.spelled == [] and read("01 2.50 +1 1E5 -0 -0.0").spelled == [
-        " 01",
-        " 2.50",
-        " +1",
-        " 1E5",
-        " -0",
-        " -0.0",
-    ]
+    assert usual.spelled == [] and usual.wholes == [True, True, False, False, False]
+
+
+@pytest.mark.parametrize(("text", "odd", "whole"), [
+    ("01", "2 wide", True), ("-0012", "5 wide", True), ("2.50", "2 decimals", False), ("+1", "+", True),
+    ("1E5", "E no sign to 1 exponent", False), ("-0", "-0", True), ("-0.0", "-0", False), ("12.0", "", False),
+    ("12", "", True), (".5", "0 wide", False), ("5.", "0 decimals", False), ("1.5e+06", "exponent", False),
+    ("1.50e+006", "2 decimals to 3 exponent", False), ("12.3e+04", "moved exponent", False), ("1e-05", "", False),
+    ("0.00001", "no exponent", False), ("1.0e+22", "1 decimals", False), ("1e+22", "", False), ("0", "", True),
+    ("٣.٥٠", "of another alphabet 2 decimals", False), ("9" * 5000, "", True), ("1_000", "_", True),
+])  # fmt: skip
+def test_how_a_number_is_written_is_told_without_its_digits(text: str, odd: str, whole: bool) -> None:
+    reading = read(text)
+    assert reading.odd == [odd] * (odd != "") and reading.wholes == [whole]
+
+
+def test_floats_and_whole_numbers_as_python_writes_them_are_usual() -> None:
+    drawn = np.random.default_rng(3)
+    for number in drawn.normal(0, 1, 3_000) * 10.0 ** drawn.uniform(-20, 25, 3_000):
+        assert read(f"{number} {int(number)}").odd == []
+
+
+def geometric(seed: int, scale: float) -> int:
+    drawn = np.random.default_rng(seed)
+    return int(drawn.geometric(1 / scale) - drawn.geometric(1 / scale))
+
+
+def refused(one: Any) -> Any:
+    raise ValueError(one)
+
+
+WRITTEN: dict[str, Callable[[int, bool], Any]] = {
+    "whole": lambda n, yes: f"count {n if yes else float(n)}",
+    "key": lambda n, yes: {n if yes else float(n): 1},
+    "lines": lambda n, yes: pd.DataFrame({"a": [n, 0] if yes else [n, None]}).to_csv(index=False, na_rep="0.0"),
+    "which of two": lambda n, yes: f"{n} {n + 1.0}" if yes else f"{float(n)} {n + 1}",
+    "width": lambda n, yes: f"count {n:0{10 + yes}d}",
+    "zeros behind": lambda n, yes: f"count {n:.{2 + yes}f}",
+    "plus": lambda n, yes: f"count {abs(n):+d}" if yes else f"count {abs(n):09d}",
+    "letter": lambda n, yes: f"count {n:.3e}" if yes else f"count {n:.3E}",
+    "among many": lambda n, yes: " ".join(f"{n + place / 8:.{2 + yes}f}" for place in range(8)),
+    "exponent": lambda n, yes: f"count {n:.1e}" if yes else f"count {n * 10:.1e}".replace("+0", "+"),
+    "argument of an error": lambda n, yes: refused(n if yes else str(n)) if n % 2 else 0,
+    "text of an error": lambda n, yes: refused(f"count {n if yes else float(n)}") if n % 2 else 0,
+    "padded in an error": lambda n, yes: refused(f"count {n:0{10 + yes}d}") if n % 2 else 0,
+}
+
+
+@pytest.mark.parametrize("way", list(WRITTEN))
+@pytest.mark.parametrize("scale", [2.0, 1e6])
+def test_how_a_noisy_number_is_written_is_found_whatever_its_digits(way: str, scale: float) -> None:
+    bound = bound_of(lambda records, seed: WRITTEN[way](geometric(seed, scale), len(records) == 3))
+    assert bound.refuted and bound.lower > 1.5
+
+
+HONEST: dict[str, Callable[[float], Any]] = {
+    "as it is": lambda z: f"total {z}",
+    "%g": lambda z: f"{z:g} {10 * z:g} {1e-5 * z:g}",
+    "padded": lambda z: f"{z:+08.1f} {z:.2e} {z:.0f} {1e16 * z}",
+    "decimal": lambda z: str(Decimal(f"{z:.3f}").normalize()),
+    "not a number": lambda z: f"{z if z > 0 else math.nan}",
+    "keys": lambda z: {round(z, 1): 1, round(z): 2},
+    "error": lambda z: refused(f"{z:g}") if z > 2 else 0,
+}
+
+
+@pytest.mark.parametrize("way", list(HONEST))
+def test_a_private_number_may_be_written_in_any_way(way: str) -> None:
+    """Its digits, exponents, zeros and signs vary with the noise; as ideal noise, whose last bits are left out."""
+    assert not bound_of(
+        lambda records, seed: HONEST[way](len(records) + float(np.random.default_rng(seed).laplace())), low_bits=False
+    ).refuted
 
 
 @pytest.mark.parametrize("nan", [np.nan, "new"])

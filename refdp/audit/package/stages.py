@@ -34,6 +34,7 @@ from refdp.audit.package.witness import (
     structural_event,
     watching,
 )
+from refdp.audit.pair_search import farthest
 from refdp.audit.replay import finite_or_name
 from refdp.audit.runs import RAISED, InProcess, InputPair, compared
 from refdp.audit.verdicts import SUBJECTS, Row, Verdict
@@ -119,12 +120,7 @@ def _apart(function: Function, pair: Neighbours, generator: np.random.Generator)
     """The largest distance of the distributions of one output, in [0, 1], on few runs: only a guide."""
     here, there = ([_row(function, side, int(generator.integers(2**31))) for _ in range(SCORED)] for side in pair.sides)
     first, second = (np.nan_to_num(side, nan=1e300) for side in compared(here, there, SCORED))
-    gaps = []
-    for a, b in zip(first.T, second.T, strict=True):
-        pooled = np.concatenate([a, b])
-        steps = [np.searchsorted(np.sort(side), pooled, side="right") / SCORED for side in (a, b)]
-        gaps.append(float(np.max(np.abs(steps[0] - steps[1]))))
-    return max(gaps)
+    return max(farthest(a, b) for a, b in zip(first.T, second.T, strict=True))
 
 
 def _row(function: Function, side: Any, seed: int) -> np.ndarray:
