@@ -67,6 +67,11 @@ def schema_of(chance: random.Random, target: str, *, numeric_only: bool = False)
     return wider.schema(chance, schema, numeric_only=numeric_only) if is_fresh() else schema
 
 
+def target_of(schema: Schema) -> str:
+    """What its target is: of `TARGETS`."""
+    return "regression" if isinstance(schema.target, Interval) else "binary" if schema.scores == 1 else "classes"
+
+
 def records_of(chance: random.Random, schema: Schema, rows: int) -> Records:
     """Records of dyadic values, many of them equal, on bounds, or missing."""
     x = np.empty((rows, len(schema.features)))
@@ -85,6 +90,20 @@ def records_of(chance: random.Random, schema: Schema, rows: int) -> Records:
     else:
         y = np.array([float(chance.randrange(len(target.values))) for _ in range(rows)])
     return make_records(schema, x, y)
+
+
+def with_far_labels(chance: random.Random, records: Records, side: int) -> Records:
+    """The records with labels near one bound, and the first three at the other, the upper one where side is 1.
+
+    A model that starts at the mean of those that are near each other leaves a mean of this side.
+    """
+    target = records.schema.target
+    assert isinstance(target, Interval)
+    near = [chance.randint(0, 1) / 16 for _ in range(records.size)]
+    share = np.array([15 / 16 if row < 3 else one for row, one in enumerate(near)])
+    width = target.high - target.low
+    y = target.low + width * share if side > 0 else target.high - width * share
+    return make_records(records.schema, records.x, y)
 
 
 def params_of(paper: str, **settings: Any) -> Any:

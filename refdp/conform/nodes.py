@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Literal
 
 import numpy as np
 
+from refdp.conform.further import FURTHER
 from refdp.conform.made import MadeSource, chance_of, params_of, records_of, schema_of, settings_of
 from refdp.conform.plain import hexed, mechanism_out
 from refdp.conform.vector import CHOICES, Vector, floats, params_json, schema_json, wholes
@@ -19,12 +20,13 @@ from refdp.data import kernels
 from refdp.data.candidates import Candidates
 from refdp.data.codes import Dense
 from refdp.data.losses import GRID, grid_floor
-from refdp.data.records import Floats, Interval, Numeric, Schema
+from refdp.data.records import Classes, Floats, Interval, Numeric, Schema
 from refdp.noise.draws import Draws
 from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace, Mechanism
 from refdp.noise.samplers import discrete_gaussian, discrete_laplace
 
 TARGETS = ("regression", "binary", "classes")
+NOTHING: Mapping[str, Any] = {}
 
 
 def node(paper: str) -> Iterator[Vector]:
@@ -34,6 +36,10 @@ def node(paper: str) -> Iterator[Vector]:
         yield _sums(chance)
         if number < 36:
             yield from NODES[paper](paper, chance)
+    for number, (target, fixed, _) in enumerate(FURTHER[paper] if paper != "grove" else ()):
+        yield from NODES[paper](paper, chance_of(paper, "further node", number), target, fixed)
+    if paper == "grove":
+        yield from (_on_edges(chance_of(paper, "edges", number)) for number in range(6))
 
 
 def _candidates(chance: random.Random) -> tuple[Schema, Candidates]:
@@ -81,11 +87,13 @@ def _table(chance: random.Random, candidates: Candidates, nodes: int, signed: bo
     return table
 
 
-def _utilities(paper: str, chance: random.Random) -> Iterator[Vector]:
+def _utilities(
+    paper: str, chance: random.Random, target: str = "regression", fixed: Mapping[str, Any] = NOTHING
+) -> Iterator[Vector]:
     from refdp.papers import dpboost, dpxgboost, inprivate
 
     schema, candidates = _candidates(chance)
-    settings = settings_of(paper, chance, "regression")
+    settings = {**settings_of(paper, chance, target), **fixed}
     if paper == "dpxgboost":
         settings |= {"loss": "square", "gain": "count"}
     params = params_of(paper, **settings)
@@ -103,13 +111,15 @@ def _utilities(paper: str, chance: random.Random) -> Iterator[Vector]:
                  tolerance=CHOICES.get(paper, {}))  # fmt: skip
 
 
-def _leaves(paper: str, chance: random.Random) -> Iterator[Vector]:
+def _leaves(
+    paper: str, chance: random.Random, target: str | None = None, fixed: Mapping[str, Any] = NOTHING
+) -> Iterator[Vector]:
     from refdp.own import grove
     from refdp.papers import dpboost, dpxgboost, fedgbdt, sgbdt
 
-    target = TARGETS[chance.randrange(3)]
+    target = target or TARGETS[chance.randrange(3)]
     schema = schema_of(chance, target)
-    params = params_of(paper, **settings_of(paper, chance, target))
+    params = params_of(paper, **{**settings_of(paper, chance, target), **fixed})
     g = np.array([chance.randint(-(2**26), 2**26) * GRID for _ in range(4)])
     n = np.array([float(chance.choice((0, 1, 3, 50))) for _ in range(4)])
     g = np.where(n == 0, 0.0, g)
@@ -144,10 +154,12 @@ def _leaves(paper: str, chance: random.Random) -> Iterator[Vector]:
                  ("EmptyLeafNegativeZero", "ClipLeaf", "NotPositiveSupport"))  # fmt: skip
 
 
-def _scores(paper: str, chance: random.Random) -> Iterator[Vector]:
+def _scores(
+    paper: str, chance: random.Random, target: str = "binary", fixed: Mapping[str, Any] = NOTHING
+) -> Iterator[Vector]:
     from refdp.papers import fedgbdt
 
-    params = params_of(paper, **settings_of(paper, chance, "binary"))
+    params = params_of(paper, **{**settings_of(paper, chance, target), **fixed})
     left, right = (
         np.array([[chance.randint(-256, 256) / 32 for _ in range(4)], [chance.randint(-32, 96) / 32 for _ in range(4)]])
         for _ in range(2)
@@ -158,10 +170,33 @@ def _scores(paper: str, chance: random.Random) -> Iterator[Vector]:
                  {"scores": floats(found)}, ("NotPositiveSupport", "OrderOfOperations"))  # fmt: skip
 
 
+def _on_edges(chance: random.Random) -> Vector:
+    """A tree of Grove whose features are drawn on the edges between their shares, and just below them."""
+    from refdp.own import grove
+
+    target = Interval(-1.0, 1.0) if chance.random() < 0.5 else Classes(("no", "yes"))
+    schema = Schema(tuple(Numeric(f"x{f}", 0.0, 1.0) for f in range(4)), target)
+    params = params_of("grove", epsilon=2.0, depth=3, explore=chance.choice((0.1, 0.3)))
+    candidates = grids.uniform(schema, 2)
+    credit, seen = (np.array([chance.uniform(1.0, 60.0) for _ in range(4)]) for _ in "ab")
+    learnt = grove.Learnt(credit, np.zeros(4), seen, np.full(1, np.nan), 0.0, 0.0)
+    edges = np.cumsum(grove.chances(params, schema, learnt, list(range(4)), 40))
+    on = (edges / edges[-1])[:-1]
+    which = np.array([*on, *np.nextafter(on, 0.0), chance.random()])
+    where = np.array([chance.random() for _ in which])
+    splits = grove.random_tree(params, schema, candidates, learnt, 40, which, where)
+    body = {"params": params_json(params), "schema": schema_json(schema), "credit": floats(credit),
+            "doubt": floats(learnt.doubt), "seen": floats(seen), "parted": floats(np.zeros(2)),
+            "candidates": _candidates_json(candidates), "number": 40, "which": floats(which),
+            "where": floats(where)}  # fmt: skip
+    return Vector("tree", "splits of a random tree, all draws on edges or just below", body,
+                  {"splits": floats(splits)}, ("TieBroken", "OrderOfOperations"))  # fmt: skip
+
+
 def _both(first: Any, second: Any) -> Any:
-    def made(paper: str, chance: random.Random) -> Iterator[Vector]:
-        yield from first(paper, chance)
-        yield from second(paper, chance)
+    def made(paper: str, chance: random.Random, *further: Any) -> Iterator[Vector]:
+        yield from first(paper, chance, *further)
+        yield from second(paper, chance, *further)
 
     return made
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from refdp.conform.further import FURTHER
 from refdp.conform.made import MadeSource, chance_of, is_fresh, params_of, records_of, run, schema_of, settings_of
 from refdp.conform.nodes import mechanism, node, sampler
 from refdp.conform.plain import hexed
@@ -80,11 +81,13 @@ def encode(paper: str) -> Iterator[Vector]:
 def statistics(paper: str) -> Iterator[Vector]:
     """Labels and statistics of records, half-way cases of the grid 2^-24 among them."""
     names = ("r", "c") if paper == "inprivate" else ("g", "h")
-    for number in range(45):
-        chance = chance_of(paper, "statistics", number)
-        target = TARGETS[number % 3]
+    plain: dict[str, Any] = {}
+    cases = [(chance_of(paper, "statistics", number), TARGETS[number % 3], plain) for number in range(45)]
+    cases += [(chance_of(paper, "further statistics", number), one.target, one.settings)
+              for number, one in enumerate(FURTHER[paper])]  # fmt: skip
+    for chance, target, fixed in cases:
         schema = schema_of(chance, target)
-        params = params_of(paper, **settings_of(paper, chance, target))
+        params = params_of(paper, **(settings_of(paper, chance, target) | fixed))
         contribution = registry.paper(paper).module.Contribution(params, schema)
         y = _labels(schema, chance, 12)
         half = [(chance.randint(-(2**20), 2**20) + 0.5) * GRID for _ in range(4)]

@@ -11,7 +11,19 @@ from typing import Any
 import numpy as np
 
 from refdp.accounting import account as account_of
-from refdp.conform.made import MadeSource, chance_of, is_fresh, params_of, records_of, run, schema_of, settings_of
+from refdp.conform.further import FURTHER
+from refdp.conform.made import (
+    MadeSource,
+    chance_of,
+    is_fresh,
+    params_of,
+    records_of,
+    run,
+    schema_of,
+    settings_of,
+    target_of,
+    with_far_labels,
+)
 from refdp.conform.plain import hexed, mechanism_out, sensitivity_out
 from refdp.conform.vector import CHOICES, Vector, outcome_json, params_json, records_json, schema_json, tape_json
 from refdp.data.records import Records
@@ -40,9 +52,11 @@ WIDE: dict[str, tuple[dict[str, Any], ...]] = {
     "dpboost": ({"bins": 300, "depth": 6}, {"trees": 1}), "inprivate": ({"bins": 300, "depth": 6}, {"owners": 1}),
     "dpxgboost": ({"bins": 250, "depth": 6}, {"trees": 1}), "fedgbdt": ({"bins": 300, "depth": 6}, {"trees": 2}),
     "sgbdt": ({"grid_points": 300, "depth": 6}, {"trees": 2, "extra_trees": 0}),
-    "grove": ({"bins": 63, "depth": 6}, {"trees": 1}),
+    "grove": ({"bins": 63, "depth": 6}, {"trees": 1}, {"trees": None, "depth": 1, "residual": None, "rows": 900,
+              "epsilon": 1.0}),
 }  # fmt: skip
-"""Settings of the wider runs of fresh vectors: codes beyond 8 bits and many nodes; more than 2^16 records."""
+"""Settings of the wider runs of fresh vectors: codes beyond 8 bits and many nodes; more than 2^16 records; as many
+trees as follow where none are given."""
 FOLLOWING: dict[str, Any] = {"trees": None, "depth": None, "rows": 600, "epsilon": 1.0}
 """Of runs whose trees follow rows and budget; of three classes near a border of the strength."""
 LOOKED_AGAIN: dict[str, Any] = {"trees": 11, "residual": None, "rows": 10_000, "epsilon": 8.0, "start_share": 0.4}
@@ -80,19 +94,44 @@ OF_PLANS: dict[str, dict[int, dict[str, Any]]] = {
 """Of plans. Grove: what follows rows and budget, regressions whose start has more than usual, as nu is below 20 and
 below 150, and one whose c follows the residuals. InPrivate: more for each turn, where it is allowed and where not;
 nothing to split. The federated framework: one budget for all scores."""
-ROWS = (700, 66000)
+ROWS = (700, 66000, 12)
+"""Records of the wider runs."""
 MISTAKES = ("TieBroken", "HessianFromRoundedGradient", "EmptyLeafNegativeZero", "FilterBeforeScores", "WrongSibling",
             "ScaleOff", "DrawsReused")  # fmt: skip
 
 
 def case(paper: str, kind: str, number: int, **fixed: Any) -> tuple[random.Random, Any, Records]:
     """Parameters and records of one small run."""
-    chance = chance_of(paper, kind, number)
-    target = TARGETS[number % 3]
-    schema = schema_of(chance, target)
     again = OF_TWELVE.get(number % 12, {}) if paper == "grove" and kind != "plan" else {}
-    settings = settings_of(paper, chance, target) | again | fixed
-    return chance, params_of(paper, **settings), records_of(chance, schema, chance.choice((1, 4, 8, 12)))
+    return _small(paper, chance_of(paper, kind, number), TARGETS[number % 3], again | fixed)
+
+
+def _small(paper: str, chance: random.Random, target: str, fixed: dict[str, Any]) -> tuple[random.Random, Any, Records]:
+    schema = schema_of(chance, target)
+    params = params_of(paper, **(settings_of(paper, chance, target) | fixed))
+    return chance, params, records_of(chance, schema, chance.choice((1, 4, 8, 12)))
+
+
+def further(paper: str, kind: str) -> Iterator[tuple[random.Random, Any, Records]]:
+    """Parameters and records of the last runs of a kind, whose settings no other run has."""
+    for number, one in enumerate(FURTHER[paper]):
+        chance, params, records = _small(paper, chance_of(paper, f"further {kind}", number), one.target, one.settings)
+        if one.far:
+            records = with_far_labels(chance, records_of(chance, records.schema, 36), one.far)
+        elif records.size < 8:
+            records = records_of(chance, records.schema, 8)
+        yield chance, params, records
+
+
+def _cases(paper: str, kind: str) -> Iterator[tuple[random.Random, Any, Records]]:
+    """Of all plans, or of all whole runs; the wider ones are the last of fresh vectors."""
+    for number in range(30 if kind == "plan" else RUNS):
+        yield case(paper, kind, number, **(OF_PLANS.get(paper, {}).get(number, {}) if kind == "plan" else {}))
+    yield from further(paper, kind)
+    if kind == "train" and is_fresh():
+        for number, (rows, settings) in enumerate(zip(ROWS, WIDE[paper], strict=False), RUNS):
+            chance, params, records = case(paper, kind, number, **settings)
+            yield chance, params, records_of(chance, records.schema, rows)
 
 
 def event_json(event: Event) -> dict[str, Any]:
@@ -114,8 +153,7 @@ def event_json(event: Event) -> dict[str, Any]:
 
 def plan(paper: str) -> Iterator[Vector]:
     """Releases, mechanisms, scales and scopes, from parameters and schema alone."""
-    for number in range(30):
-        _, params, records = case(paper, "plan", number, **OF_PLANS.get(paper, {}).get(number, {}))
+    for _, params, records in _cases(paper, "plan"):
         found = registry.paper(paper).plan(params, records.schema)
         claims = tuple(sorted({one.sensitivity.claim for one in releases(found.event)}))
         body = {"params": params_json(params), "schema": schema_json(records.schema)}
@@ -127,15 +165,12 @@ def plan(paper: str) -> Iterator[Vector]:
 
 def train(paper: str) -> Iterator[Vector]:
     """A tape to every true value, output and the model."""
-    for number in range(RUNS + (len(ROWS) if is_fresh() else 0)):
-        chance, params, records = case(paper, "train", number, **(WIDE[paper][number - RUNS] if number >= RUNS else {}))
-        if number >= RUNS:
-            records = records_of(chance, records.schema, ROWS[number - RUNS])
+    for chance, params, records in _cases(paper, "train"):
         source = MadeSource(chance)
         model, recorder = run(paper, params, records, source)
         body = {**run_json(params, records), "tape": tape_json(source.tape, recorder.transcript)}
         claims = {e.request.sensitivity.claim for e in recorder.transcript.entries if e.request.sensitivity is not None}
-        yield Vector("train", f"{TARGETS[number % 3]}, {records.size} records", body,
+        yield Vector("train", f"{target_of(records.schema)}, {records.size} records", body,
                      outcome_json(model, recorder.transcript), MISTAKES, tuple(sorted(claims)),
                      tolerance=CHOICES.get(paper, {}))  # fmt: skip
 

@@ -162,6 +162,7 @@ OWN = {
         ("curvature of the other loss", "abs(r) * (2.0 - abs(r))", "abs(r) * (1.0 - abs(r))"),
         ("gains without the parent", " - part(left[0] + right[0], left[1] + right[1])", ""),
         ("an empty node divides by nothing", "(n if n > 1 else num(1.0))", "n"),
+        ("candidates are even whatever is given", 'candidates_of(schema, p["candidates"], p["bins"])', 'candidates_of(schema, "uniform", p["bins"])'),
         ("damping is ignored", "least = max(num(1.0), setting(p, \"damping\") * num(number(mechanism[\"scale\"])))", "least = num(1.0)"),
         ("coefficients are not cut", "return clamp(numerator / (denominator if denominator > least else least), -bound, bound)", "return numerator / (denominator if denominator > least else least)"),
         ("rounds are dealt like owners", "share_down(Fraction(1, 2**t)) for t in range(1,", "share_down(Fraction(1, 2**t)) for t in range(0,"),
@@ -202,6 +203,7 @@ OWN = {
         ("forests of 0 where nothing is", "(0.0 * g + 1.0) / 2.0 if h <= 0", "0.0 * g if h <= 0"),
         ("the step size before clipping", "return setting(p, \"shrinkage\") * clamp(fedgbdt_weight(g, h, p), -clip, clip)", "return clamp(setting(p, \"shrinkage\") * fedgbdt_weight(g, h, p), -clip, clip)"),
         ("the mean of labels is not scaled back", "return 2.0 * fedgbdt_average((g + h) / 2.0, h) - 1.0", "return fedgbdt_average((g + h) / 2.0, h)"),
+        ("noise follows from the exact profile alone", 'p["accounting"] == "exact", noise)', "True, noise)"),
         ("the penalty is left out", "/ 2.0 - setting(p, \"split_penalty\")", "/ 2.0"),
         ("scores are not halved", "- parent) / 2.0 -", "- parent) -"),
         ("weights in scores are not clipped", "w = clamp(-g / (positive + lam), -clip, clip) if h > 0 else num(0.0)", "w = -g / (positive + lam) if h > 0 else num(0.0)"),
@@ -229,6 +231,12 @@ OWN = {
         ("grid values from 1", "left = first[node][f]\n", "left = first[node][f] + 1\n"),
         ("turns do not rule out grid values", "min(last[node][f], chosen - 1)", "last[node][f]"),
         ("right turns do not rule out grid values", "max(left, chosen + 1)", "left"),
+        ("the filter has one order", 'if p["orders"] == "joint" else (1.0,)', 'if False else (1.0,)'),
+        ("the filter has all orders", 'if p["orders"] == "joint" else (1.0,)', 'if True else (1.0,)'),
+        ("weights are those of the bounds", 'if p["weights"] == "slides":\n        return (r1', 'if False:\n        return (r1'),
+        ("Hessians are as large as they are", "clamp(on_grid(probability * (1.0 - probability)), num(0.0), h_bound)", "on_grid(probability * (1.0 - probability))"),
+        ("labels of the first mean are not cut", "on_grid(clamp(one, low, bound)) for one in labels", "on_grid(one) for one in labels"),
+        ("bounds of gradients are off the grid", 'g_bound, h_bound = grid_floor(setting(p, "gradient_bound"))', 'g_bound, h_bound = setting(p, "gradient_bound")'),
         ("the sample is ignored", "sample = selected(tape.take(f\"{prefix}/sample\", \"assign\", [len(y)])[1], 0)", "tape.take(f\"{prefix}/sample\", \"assign\", [len(y)])\n            sample = list(range(len(y)))"),
         ("the initial score is a probability", "return log(inside / (1.0 - inside))", "return inside"),
         ("the noisy count may be 0", "(count if count > 1 else num(1.0))", "(count if count > 0 else num(0.5))"),
@@ -375,15 +383,53 @@ OWN = {
         ("the Hessian's noise like the gradient's", "(sd / float(a)).hex()", "sd.hex()"),
         ("no room for the grid of statistics", "norm = (root_up(whole) + 2.0**-22) * changed(relation)", "norm = root_up(whole) * changed(relation)"),
         ("one cell of a histogram for all features", "touched = cells * changed(relation)", "touched = changed(relation)"),
+        ("what all trees leave is added", "initial = [initial[0] - grove_left(", "initial = [initial[0] + grove_left("),
+        ("what all trees leave is forgotten", "initial = [initial[0] - grove_left(", "initial = [initial[0] - 0.0 * grove_left("),
+        ("what all trees leave counts where it is above 0", "if abs(total) > 3.0 * sd else", "if total > 3.0 * sd else"),
+        ("what all trees leave counts where it is below 0", "if abs(total) > 3.0 * sd else", "if -total > 3.0 * sd else"),
+        ("what all trees leave is not cut", "left = [on_grid(clamp(s - one, num(-1.0), num(1.0))) for", "left = [on_grid(s - one) for"),
+        ("regressions are as deep as classes", "    if schema.regression:\n        depth = p[\"depth\"] or (3 if nu < 500 else 4 if nu < 3000 else 5)\n", ""),
+        ("regressions of few records are a level deeper", "(3 if nu < 500 else 4 if nu < 3000 else 5)", "(4 if nu < 3000 else 5)"),
+        ("regressions of some records are a level less deep", "(3 if nu < 500 else 4 if nu < 3000 else 5)", "(3 if nu < 3000 else 5)"),
+        ("regressions of many records are a level less deep", "(3 if nu < 500 else 4 if nu < 3000 else 5)", "(3 if nu < 500 else 4)"),
+        ("classes of few records are a level deeper", "(4 if nu < 500 else 5 if nu < 5000 else 7)", "(5 if nu < 5000 else 7)"),
+        ("classes of some records are a level less deep", "(4 if nu < 500 else 5 if nu < 5000 else 7)", "(4 if nu < 5000 else 7)"),
+        ("classes of many records have five levels", "(4 if nu < 500 else 5 if nu < 5000 else 7)", "(4 if nu < 500 else 5)"),
+        ("several classes are as strong as two", "more = math.sqrt(1.0 + 0.4 * 0.4 / (0.5 * 0.5)) if schema.scores > 1 else 1.0", "more = 1.0"),
+        ("replaced records are as strong as added ones", 'p["rows"] * mu / more / changed(p["relation"])', 'p["rows"] * mu / more'),
+        ("credit grows with how often it was seen", "floor0(one / seen[f])", "floor0(one * seen[f])"),
+        ("shares of features do not end at 1", "edges = [one / edges[-1] for one in edges]", "edges = list(edges)"),
     ],
 }  # fmt: skip
+SETTING = '    """One parameter: floats from their hexadecimal form."""\n    value = params[name]\n'
+HELD: dict[str, dict[str, float]] = {
+    "inprivate": {"split_share": 0.5},
+    "dpxgboost": {
+        "regularisation": 0.1, "shrinkage": 0.3, "split_part": 1.0, "leaf_part": 1.0, "level_growth": 1.0,
+        "tree_growth": 1.0, "count_weight": 0.5,
+    },
+    "fedgbdt": {"delta": 1e-5, "gradient_bound": 1.0, "regularisation": 1.0, "split_penalty": 1e-7},
+    "sgbdt": {
+        "delta": 1e-5, "gradient_bound": 0.5, "hessian_bound": 0.25, "label_bound": 1.0, "leaf_clip": 2.0,
+        "shrinkage": 0.2, "support_weight": 0.3, "count_share": 0.5,
+    },
+    "grove": {"delta": 1e-5, "hessian_weight": 1.0, "residual": 0.5},
+}  # fmt: skip
+"""Settings that a program may have written into it: a value that most vectors have, whatever is given."""
 EQUAL = {"settled candidates are drawn again": "changes nothing: a control, which no vector may kill"}
 
 
 def mutants() -> list[Mutant]:
     """All of them."""
     shared = [Mutant("", *one) for one in SHARED]
-    return shared + [Mutant(paper, *one) for paper, listed in OWN.items() for one in listed]
+    own = [Mutant(paper, *one) for paper, listed in OWN.items() for one in listed]
+    return shared + own + [held(paper, *one) for paper, listed in HELD.items() for one in listed.items()]
+
+
+def held(paper: str, name: str, value: float) -> Mutant:
+    """A program that takes this value of a setting that is given."""
+    written = f"    if name == {name!r} and value is not None:  # {paper}\n        value = {value.hex()!r}\n"
+    return Mutant(paper, f"{name} is {value:g} whatever is given", SETTING, SETTING + written)
 
 
 @lru_cache(maxsize=1)

@@ -6,7 +6,7 @@ import pytest
 
 from tests.conform.mutants import EQUAL, PAGE, Mutant, killed, mutants, text
 
-SAMPLE = mutants()[::9]
+SAMPLE = [one for one in mutants() if one.mistake not in EQUAL][::9]
 
 
 def test_there_are_enough_mutants_of_every_paper() -> None:

@@ -250,10 +250,12 @@ def test_wide_runs_of_a_seed_are_the_same_in_every_version(
     paper: str, digest: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A record, no truth: settings, records and tapes of the two wider runs, here with few records."""
-    assert set(runs.WIDE) == set(TEXTS) and runs.ROWS == (700, 66000) and all(len(runs.WIDE[one]) == 2 for one in TEXTS)
+    assert set(runs.WIDE) == set(TEXTS) and runs.ROWS == (700, 66000, 12)
+    assert all(len(runs.WIDE[one]) == 2 + (one == "grove") for one in TEXTS) and runs.WIDE["grove"][2]["trees"] is None
     assert runs.ROWS[0] > 2**8 and runs.ROWS[1] > 2**16
     monkeypatch.setattr(runs, "RUNS", 0)
     monkeypatch.setattr(runs, "ROWS", (5, 3))
+    monkeypatch.setattr(runs, "FURTHER", dict.fromkeys(TEXTS, ()))
     with drawn_from(1):
         found = [one.to_json("x") for one in runs.train(paper)]
     assert [one["input"]["y"]["shape"] for one in found] == [[5], [3]]

@@ -42,6 +42,32 @@ def test_there_are_enough_of_them_and_they_are_small() -> None:
         assert all(len(json.dumps(one)) <= most for one in arrays(body["tests"]))
 
 
+ONE_VALUE = {
+    "dpboost": set(),
+    "inprivate": {"scheme"},
+    "dpxgboost": {"candidates", "columns", "delta", "stopping"},
+    "fedgbdt": {"splits", "candidates", "rounds", "rounds_per_feature", "features_per_tree", "interactions",
+                "trees_per_feature", "batch_share", "sensitivities", "noise_by", "records_each"},
+    "sgbdt": {"relation"},
+    "grove": set(),
+}  # fmt: skip
+"""Settings that no plan and no whole run varies: docs/conformance.md names them."""
+
+
+@pytest.mark.parametrize("kind", ["plan", "train"])
+@pytest.mark.parametrize("paper", TEXTS)
+def test_every_other_setting_has_several_values_and_is_left_out_where_it_may_be(paper: str, kind: str) -> None:
+    """A program that has a value written into it, or does not know what follows from none, is wrong somewhere."""
+    body = json.loads((VECTORS / paper / f"{kind}.json").read_text(encoding="utf-8"))
+    given = [test["input"]["params"] for test in body["tests"]]
+    values = {name: {json.dumps(one[name]) for one in given} for name in given[0]}
+    assert {name for name, found in values.items() if len(found) == 1} == ONE_VALUE[paper]
+    absent = {name for name, default in body["defaults"].items() if default is None} - ONE_VALUE[paper]
+    never = {("grove", "train"): {"trees"}}.get((paper, kind), set())  # at least 200: fresh runs have them
+    assert {name for name in absent if "null" not in values[name]} == never
+    assert all(len(values[name]) > 2 for name in absent - never)
+
+
 def arrays(value: Any) -> list[Any]:
     if isinstance(value, dict):
         return [value] if "dtype" in value else [one for inner in value.values() for one in arrays(inner)]
