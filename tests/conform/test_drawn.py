@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 from collections.abc import Callable
@@ -387,3 +388,27 @@ def test_an_entry_that_comes_again_is_found() -> None:
         run[33] = replace(run[33], values=run[4].values.copy())
         (found,) = looked_at([run], records(DATA), "draw", 1e-7)
         assert found.wrong is wrong and ("tree 33: that of run 1, tree 4 again" in found.seen) is wrong
+
+
+@pytest.mark.parametrize(
+    "law", [("shares", [1, 2]), ("shares", [2, 3]), ("without-replacement", 0.5), ("poisson", 0.3)]
+)
+def test_chances_of_entries_add_up(law: Any) -> None:
+    """Of all that a law can give; slots that are dealt depend on each other."""
+    outcomes = [np.array(one) for one in itertools.product((-1, 0, 1), repeat=4) if not impossible(law, np.array(one))]
+    found = [math.exp(drawn._log_chance(Drawn("a", "assign", law, one))) for one in outcomes]
+    assert len(found) > 4 and math.fsum(found) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("said", "change"),
+    [
+        ("as far from uniform", lambda u: (np.floor(u * 16) + 0.01 * (u * 16 % 1)) / 16),
+        ("numbers come again", lambda u: np.floor(u * 4096) / 4096),
+    ],
+)
+def test_uniform_numbers_are_uniform_within_a_sixteenth_too(said: str, change: Callable[[Array], Array]) -> None:
+    u = np.random.default_rng(7).random(6000)
+    (right,) = looked_at([[Drawn("a", "draw", ("uniform",), u)]], records(DATA), "draw", 1e-7)
+    (found,) = looked_at([[Drawn("a", "draw", ("uniform",), change(u))]], records(DATA), "draw", 1e-7)
+    assert found.wrong and said in found.seen and not right.wrong
