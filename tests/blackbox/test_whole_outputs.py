@@ -757,6 +757,16 @@ def test_how_a_noisy_number_is_written_is_found_whatever_its_digits(way: str, sc
     assert bound.refuted and bound.lower > 1.5
 
 
+def test_ways_to_write_are_found_among_many_numbers() -> None:
+    """At which of them zeros stand behind varies with the noise; that they do, with three decimals, does not."""
+
+    def function(records: Any, seed: int) -> str:
+        numbers = np.random.default_rng(seed).laplace(0, 1e3, 40)
+        return " ".join(f"{one:.{len(records)}f}" for one in numbers)
+
+    assert bound_of(function, low_bits=False).lower > 1.5
+
+
 HONEST: dict[str, Callable[[float], Any]] = {
     "as it is": lambda z: f"total {z}",
     "%g": lambda z: f"{z:g} {10 * z:g} {1e-5 * z:g}",
