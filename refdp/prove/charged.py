@@ -142,7 +142,10 @@ def parents_first(term: Any) -> Iterator[Any]:
 
 
 def times_larger(opens: Opens, one: Any, whole: Any) -> int:
-    """1 for a summand that is never larger than its sum, `SHRINKS` for one that is never so many times as large."""
+    """1 for a summand that is never larger than its sum, `SHRINKS` for one that is never so many times as large.
+
+    Errors: Unmodelled for one that may be larger.
+    """
     size = z3.If(whole < 0, -whole, whole)
     for times in (1, SHRINKS):
         if not opens.never(z3.Or(one > times * size, -one > times * size)):
