@@ -230,7 +230,7 @@ def explained(name: str, estimator: str, known: Collection[str]) -> str:
 
 
 def unweighed(fit: _Fit) -> _Fit:
-    """A `fit` whose error for `sample_weight` says which estimators take it; its signature is as it was."""
+    """A `fit` with the same signature. Errors: TypeError for `sample_weight`, which says which estimators take it."""
 
     @functools.wraps(fit)
     def checked(self: Any, *given: Any, **named: Any) -> Any:
