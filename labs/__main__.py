@@ -1,16 +1,19 @@
 """`python -m labs`: the table of refusals and acceptances. `python -m labs LAB`: one lab's, submission by submission.
 
-`python -m labs LAB mine.py` grades a student's file: status 0 if it passes, 1 if not, 2 for bad input.
+`python -m labs LAB mine.py` grades a student's file: status 0 if it passes, 1 if not, 2 for bad input, a file too
+that cannot be run. What a file ends the process with has no say in the status.
 `python -m labs --hand-out FOLDER` writes the labs without their solutions, grader included.
 """
 
 from __future__ import annotations
 
 import sys
+import traceback
 from pathlib import Path
 
 from labs.grading import LABS, graded, lab, submitted, task
 from labs.handout import hand_out
+from refdp.audit.ending import keep_status, leave, stays
 
 
 def table(names: tuple[str, ...]) -> int:
@@ -55,14 +58,25 @@ def main(arguments: list[str]) -> int:
             print(f"{error}: solutions are kept apart; `python -m labs LAB mine.py` grades a file", file=sys.stderr)
             return 2
     try:
-        train = submitted(arguments[1])
-    except (OSError, ValueError, SyntaxError) as error:
-        print(error, file=sys.stderr)
+        with stays():
+            train = submitted(arguments[1])
+    except (Exception, SystemExit) as error:
+        print(f"{arguments[1]} cannot be graded: {type(error).__name__}: {error}{_line(error)}", file=sys.stderr)
         return 2
-    found = task(arguments[0]).grade(train)
+    with stays():
+        found = task(arguments[0]).grade(train)
     print(found.text)
     return 0 if found.passed else 1
 
 
+def _line(error: BaseException) -> str:
+    """The line that an error comes from, where it is one of a file that was run."""
+    frames = [one for one in traceback.extract_tb(error.__traceback__) if one.name == "<module>"]
+    return f" (line {frames[-1].lineno})" if frames else ""
+
+
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    keep_status()
+    status = main(sys.argv[1:])
+    sys.stdout.flush()
+    leave(status)

@@ -135,9 +135,7 @@ def opening(found: dict[Key, list[float]], names: Sequence[str]) -> Iterator[str
     classes = "[two classes](#two-classes-means-over-the-sets-that-all-of-refdps-methods-have)"
     regression = "[regression](#regression-means-over-the-sets-that-all-of-refdps-methods-have)"
     yield f"| means over the sets | {classes}, {regression} |"
-    where = (
-        "[ahead, and why](#where-another-method-is-ahead-of-grove), [on sets on which nothing was chosen](unseen.md)"
-    )
+    where = "[ahead, and why](#where-another-method-is-ahead-of-grove), [on sets that nobody had looked at](unseen.md)"
     yield f"| where another method is ahead of Grove | {where} |"
     yield "| advice for your own figures | `refdp recommend`, [choosing](choosing.md) |"
     seven = "[number of seeds](#grove-at-seven-epsilons-with-the-number-of-seeds)"

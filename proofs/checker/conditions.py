@@ -5,8 +5,5 @@ from __future__ import annotations
 from refdp.ledger.claims import Condition
 
 HALF = Condition("square-loss-with-half", "the square loss carries the factor 1/2, so that its second derivative is 1")
-POSITIVE_HESSIAN = Condition(
-    "positive-hessian", "H + lambda > 0: true of sums over records with lambda > 0, not of released noisy sums"
-)
 ONE_OWNER = Condition("one-owner", "no record is held by two owners")
 NO_EMPTY_LEAF = Condition("no-empty-leaf", "no leaf is empty on either of two neighbours")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from proofs.checker.conditions import POSITIVE_HESSIAN
 from proofs.checker.evidence import Counterexample, Proved
 from proofs.checker.proposition import Proposition
 from proofs.checker.statements import AtMost, Count, ForAll, reals
@@ -31,6 +30,9 @@ EQ_3 = optimal_against(
 )
 EQ_4 = optimal_against(
     lambda G, H, r, w: paper.second_order_objective(w, G, H, r), newton_objective, lambda H, r: (H + r > 0,)
+)
+EQ_4_NOISY = optimal_against(
+    lambda G, H, r, w: paper.second_order_objective(w, G, H, r), newton_objective, lambda H, r: (H + r != 0, r > 0)
 )
 
 
@@ -81,10 +83,18 @@ PROPOSITIONS = (
     Proposition(
         "fedgbdt/eq-4",
         "Eq. 4",
-        "-G/(H + lambda) minimises the second-order approximation.",
+        "-G/(H + lambda) minimises the second-order approximation, for H + lambda > 0.",
         about=(paper.second_order_objective, paper.leaf_weight),
         evidence=(Proved(EQ_4),),
-        assumes=(POSITIVE_HESSIAN,),
+    ),
+    Proposition(
+        "fedgbdt/eq-4-noisy",
+        "Eq. 4, with noisy sums",
+        "-G/(H + lambda) minimises the second-order approximation whatever the noise makes of H, for lambda > 0.",
+        about=(paper.second_order_objective, paper.leaf_weight),
+        evidence=(Counterexample(EQ_4_NOISY, at={"G": 1, "H": -2, "r": 1, "w": 2}),),
+        argument="Where H + lambda < 0 the objective has no minimum, and the weight is its maximum.",
+        repaired_by="fedgbdt/eq-4-released",
     ),
     Proposition(
         "fedgbdt/eq-4-released",

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from proofs.checker.conditions import ONE_OWNER
 from proofs.checker.evidence import EXACT, Counterexample, Exhibit, Finite, Follows, Identity, Proved, SmallScope
 from proofs.checker.proposition import ADD_REMOVE, REPLACE_ONE, Proposition
 from proofs.checker.statements import AtMost, Count, ForAll, Real, reals
@@ -214,7 +213,8 @@ OWNERS_AND_ROUNDS = (
     Proposition(
         "inprivate/collusion",
         "section VI-B",
-        "What any owners see together costs another owner's record no more than that owner's own trees.",
+        "Where different owners' data sets are disjoint, what any owners see together costs another owner's record no "
+        "more than that owner's own trees.",
         evidence=(
             Identity(
                 "a b c p q",
@@ -225,13 +225,12 @@ OWNERS_AND_ROUNDS = (
             ),
         ),
         argument="Each owner's tree depends on the trees before it and on that owner's records alone.",
-        assumes=(ONE_OWNER,),
     ),
     Proposition(
         "inprivate/model",
         "section VI-B",
-        "If each tree is epsilon-DP, the trees of all owners in one round are epsilon-DP together.",
-        evidence=(Follows("each record is in one owner's data, and each owner trains once a round"),),
+        "If each tree is epsilon-DP and different trees use disjoint data sets, all trees are epsilon-DP together.",
+        evidence=(Follows("each record is in the data of one tree"),),
         uses=("inprivate/collusion",),
     ),
     Proposition(

@@ -6,11 +6,17 @@ print(graded.text)
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from refdp.audit.inputs import inputs
 from refdp.audit.isolated import Trainer
+from refdp.audit.reached import beginning
 from refdp.audit.replay import Violation
+from refdp.audit.search import Search
 from refdp.audit.trainer import TrainerReport, audit_trainer
 from refdp.audit.verdicts import Verdict
 from refdp.data.records import Schema
@@ -69,7 +75,21 @@ def grade(
     Errors: InvalidParameter for a budget or a search outside the domain.
     """
     report = audit_trainer(train, schema, epsilon, delta, relation, **(SEARCH | search))
-    return Grade(report, "\n".join(lines(report)))
+    ended = [] if report.ok or report.violations else list(_error(train, schema, report.relation))
+    return Grade(report, "\n".join([*lines(report), *ended]))
+
+
+def _error(train: Trainer, schema: Schema, relation: Relation) -> Iterator[str]:
+    """The error that a run on made-up records ends with, and its line of the trainer's file; nothing without one."""
+    pair = next(inputs(schema, relation, 0))
+    raised = Search(train, 1.0, 0.0, relation, 0).recorded(pair.first(), 1).raised
+    if not raised:
+        return
+    parts, start = dict(raised), beginning(train)
+    own = [text for what, text in raised if what == "at" and start and text.startswith(f"{start[0]}:")]
+    kind, _, shown = parts.get("error.args[0]", "").partition(" ")
+    said = f": {ast.literal_eval(shown)}" if kind == "str" else ""
+    yield f"on made-up records `train` ends with {parts['error']}{said}{f' ({Path(own[-1]).name})' if own else ''}"
 
 
 def lines(report: TrainerReport) -> list[str]:

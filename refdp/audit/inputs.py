@@ -25,6 +25,8 @@ LARGEST = 2000
 MOST_HINTS = 24
 MOST_COMBINED = 120
 """Pairs of records that consist of hints."""
+MOST_BESIDE = 24
+"""Pairs with hints as numbers of records."""
 
 
 def inputs(
@@ -70,6 +72,17 @@ def constants(train: Any) -> tuple[float, ...]:
         waiting += [one.__code__ for one in called if isinstance(one, types.FunctionType)
                     and one.__module__ == getattr(train, "__module__", "")]  # fmt: skip
     return tuple(found)
+
+
+def beside(schema: Schema, relation: Relation, seed: int, hints: tuple[float, ...]) -> Iterator[Pair]:
+    """Pairs on both sides of hints as numbers of records, and of their halves, where rounding to a hint turns.
+
+    At most MOST_BESIDE pairs; a power of ten counts where its exponent, negative, is the hint, as `round` takes it.
+    """
+    whole = [int(hint) for hint in hints if float(hint).is_integer()]
+    places = [ends for hint in whole for one in (hint, 10**-hint if -5 < hint < -1 else 0) for ends in (one, one // 2)]
+    sizes = dict.fromkeys(size for end in places for size in (end, end - 1) if 16 < size <= LARGEST)
+    yield from sized(schema, relation, seed, tuple(islice(sizes, MOST_BESIDE)))
 
 
 def _hinted(schema: Schema, relation: Relation, generator: np.random.Generator, hint: float) -> Iterator[Pair]:

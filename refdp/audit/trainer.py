@@ -14,7 +14,7 @@ from typing import Any
 from refdp.audit.adaptive_runs import more_runs
 from refdp.audit.crowds import crowds
 from refdp.audit.declared_filter import Filter
-from refdp.audit.inputs import COUNTS, combined, constants, inputs, of_count
+from refdp.audit.inputs import COUNTS, beside, combined, constants, inputs, of_count
 from refdp.audit.isolated import Trainer
 from refdp.audit.reached import own_code
 from refdp.audit.replay import Violation, finite_or_name
@@ -142,7 +142,7 @@ def audit_trainer(
     if not told():
         more_runs(audit, looked, of_count(schema, audit.relation, seed, min(counts, default=0)), told)
     if not told():
-        spots = list(combined(schema, audit.relation, seed, hints))
+        spots = [one for way in (beside, combined) for one in way(schema, audit.relation, seed, hints)]
         seen = steered(audit, crowds(schema, audit.relation), own_code(train), steps, hints, spots=spots, told=told)
     if not told():
         audit.noise()

@@ -33,6 +33,12 @@ def _as_floats(bounds: Numeric | Interval) -> bool:
     return bool(np.isfinite(low) and np.isfinite(high))
 
 
+def _shown(bounds: tuple[Any, Any]) -> str:
+    """Both bounds as floats, and what is no number as it was given: a text of digits, too."""
+    ends = ((bound, as_float(bound)) for bound in bounds)
+    return f"[{', '.join(repr(bound) if math.isnan(number) else str(number) for bound, number in ends)}]"
+
+
 def as_float(bound: Any) -> float:
     """The number as float64, infinite beyond all floats; NaN for what is no number, texts too."""
     try:
@@ -61,10 +67,9 @@ class Numeric:
     high: float
 
     def __post_init__(self) -> None:
+        given = self.low, self.high
         if not (_as_floats(self) and self.low <= self.high):
-            raise InvalidParameter(
-                f"bounds of {self.name!r}: [{self.low}, {self.high}] given, finite low <= high allowed"
-            )
+            raise InvalidParameter(f"bounds of {self.name!r}: {_shown(given)} given, finite low <= high allowed")
 
 
 def _check_width(feature: Numeric) -> None:
@@ -102,8 +107,9 @@ class Interval:
     high: float
 
     def __post_init__(self) -> None:
+        given = self.low, self.high
         if not (_as_floats(self) and self.low < self.high):
-            raise InvalidParameter(f"label range [{self.low}, {self.high}] given, finite low < high allowed")
+            raise InvalidParameter(f"label range {_shown(given)} given, finite low < high allowed")
         if not np.isfinite(2 * (self.high - self.low)):
             raise InvalidParameter(f"label range [{self.low}, {self.high}] given, a width up to 8e307 is allowed")
 

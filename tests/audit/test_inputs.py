@@ -170,3 +170,14 @@ def test_seeded_pairs_are_as_recorded() -> None:
 def test_numbers_of_records_are_all_small_ones_and_those_about_powers() -> None:
     near = [value for one in (32, 50, 64, 100, 128, 256, 512, 1000, 1024) for value in (one - 1, one)]
     assert (*range(17), *near) == inputs.COUNTS
+
+
+@pytest.mark.parametrize("relation", list(Relation))
+def test_numbers_of_records_lie_on_both_sides_of_hints_and_of_their_halves(relation: Relation) -> None:
+    def sizes(*hints: float) -> list[int]:
+        return [pair.base.size for pair in inputs.beside(MIXED, relation, 0, hints)]
+
+    assert sizes(1000.0) == [1000, 999, 500, 499] == sizes(-3.0)
+    assert sizes(2000.0) == [2000, 1999, 1000, 999] and sizes(4001.0) == [2000, 1999]
+    assert sizes(17.0) == [17] and sizes(16.0, 0.5, -700.0, -5.0, math.inf) == []
+    assert len(sizes(*map(float, range(100, 1900, 7)))) == inputs.MOST_BESIDE

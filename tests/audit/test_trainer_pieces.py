@@ -85,6 +85,7 @@ class Plan:
             trainer, "more_runs", lambda audit, looked, few, told: self.part("more", looked, few, told())
         )
         monkeypatch.setattr(trainer, "of_count", lambda *given: given)
+        monkeypatch.setattr(trainer, "beside", lambda *given: iter(("beside", *given)))
         monkeypatch.setattr(trainer, "combined", lambda *given: iter(given))
         monkeypatch.setattr(trainer, "crowds", lambda *given: given)
         monkeypatch.setattr(trainer, "own_code", lambda train: "code")
@@ -141,7 +142,7 @@ def test_an_audit_goes_through_all_its_parts(monkeypatch: pytest.MonkeyPatch) ->
     )
     assert play.asked[6][1:] == (
         ((SCHEMA, Relation.REPLACE_ONE), "code", 9, ("hint",)),
-        [SCHEMA, Relation.REPLACE_ONE, 5, ("hint",)],
+        ["beside", *(SCHEMA, Relation.REPLACE_ONE, 5, ("hint",)), SCHEMA, Relation.REPLACE_ONE, 5, ("hint",)],
         False,
     )
     assert play.asked[8][1] == ((), 2.0, 0.25, Relation.REPLACE_ONE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from fractions import Fraction
 from typing import Any
 
@@ -198,3 +199,11 @@ def test_log_odds_are_kept_away_from_the_ends() -> None:
     end = math.log((1 - 1e-9) / 1e-9)
     found = log_odds(np.array([0.0, 1e-12, 0.25, 0.5, 0.9, 1.0]))
     assert found.tolist() == pytest.approx([-end, -end, -math.log(3), 0.0, math.log(9), end], rel=1e-7, abs=1e-12)
+
+
+def test_bounds_that_are_no_numbers_are_shown_as_given() -> None:
+    for low, high, shown in (("0", "1", "['0', '1']"), (2, None, "[2.0, None]"), (3, 1, "[3.0, 1.0]")):
+        with pytest.raises(InvalidParameter, match=re.escape(f"bounds of 'a': {shown} given, finite low <= high")):
+            Numeric("a", low, high)  # type: ignore[arg-type]
+        with pytest.raises(InvalidParameter, match=re.escape(f"label range {shown} given, finite low < high")):
+            Interval(low, high)  # type: ignore[arg-type]

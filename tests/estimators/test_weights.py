@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.utils.validation import has_fit_parameter
 
 import refdp
 from refdp.audit.replay import Pair, audit_pair
@@ -148,3 +150,26 @@ def test_weights_that_no_guarantee_covers_are_refused() -> None:
         params = registry.paper("dpboost").params({"epsilon": 1.0, "relation": ADD}, as_published=False)
         text = registry.paper("dpboost")
         text.train(params, light(data(TWO, 8)), Curator(SampleSource(np.random.default_rng(0)), ADD))
+
+
+UNWEIGHED = ("DPBoostClassifier", "FedGBDTRegressor", "DPXGBoostClassifier", "InPrivateClassifier")
+
+
+@pytest.mark.parametrize("name", UNWEIGHED)
+def test_estimators_without_weights_say_which_have_them(name: str) -> None:
+    kind: Any = getattr(refdp, name)
+    with pytest.raises(
+        TypeError, match=rf"^{name}.fit has no argument 'sample_weight': records are weighed by Grove's"
+    ):
+        kind().fit(np.zeros((4, 1)), [0, 1, 0, 1], sample_weight=np.ones(4))
+    assert not has_fit_parameter(kind(), "sample_weight")
+    assert has_fit_parameter(refdp.GroveClassifier(), "sample_weight")
+    assert [*inspect.signature(kind.fit).parameters][:3] == ["self", "X", "y"]
+
+
+@pytest.mark.parametrize("name", [*UNWEIGHED, "GroveRegressor"])
+def test_estimators_without_weights_of_classes_say_which_have_them(name: str) -> None:
+    with pytest.raises(TypeError, match="classes are weighed by GroveClassifier and SGBDTClassifier alone"):
+        getattr(refdp, name)(class_weight={0: 1, 1: 2})
+    with pytest.raises(TypeError, match="GroveClassifier has no parameter 'scale_pos_weight': give 'class_weight'"):
+        refdp.GroveClassifier(scale_pos_weight=2)  # type: ignore[call-arg]

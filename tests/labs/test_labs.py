@@ -110,6 +110,85 @@ def test_the_shell_grades_a_student_s_file(
     assert shell.main(["scale", str(tmp_path / "gone.py")]) == 2
 
 
+ROUNDED = """
+from labs.kit import laplace, total
+
+
+def train(records, curator):
+    noisy = laplace(curator, "sum", total(records.y), 1.0, 0.5)
+    count = laplace(curator, "n", float(len(records.y)), 1.0, 0.5)
+    return float(noisy[0]) / {divisor}
+"""
+
+
+@needs_fork
+@pytest.mark.parametrize(
+    "divisor",
+    [
+        "max(1000 * round(len(records.y) / 1000), 1)",
+        "max(round(len(records.y), -3), 1)",
+        "max(100 * round(len(records.y) / 100), 1)",
+        "(len(records.y) if len(records.y) > 1500 else max(float(count[0]), 1.0))",
+    ],
+)
+def test_an_exact_number_that_is_rounded_or_seldom_used_is_refused(divisor: str, tmp_path: Path) -> None:
+    mine = tmp_path / "mine.py"
+    mine.write_text(ROUNDED.format(divisor=divisor))
+    found = lab("exact_count").grade(submitted(str(mine)), first_only=True)
+    assert not found.passed and "what is returned depends on a record" in found.text
+
+
+@needs_fork
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("import nosuch\n", "ModuleNotFoundError: No module named 'nosuch' (line 1)"),
+        ("a = 1\n1 / 0\n", "ZeroDivisionError: division by zero (line 2)"),
+        ("import sys\nsys.exit(0)\n", "SystemExit: 0 (line 2)"),
+        ("import os\nos._exit(0)\n", "SystemExit: 0 (line 2)"),
+        ("def train(\n", "SyntaxError"),
+    ],
+)
+def test_a_file_that_cannot_be_run_has_the_status_of_bad_input(
+    text: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mine = tmp_path / "mine.py"
+    mine.write_text(text)
+    assert shell.main(["scale", str(mine)]) == 2
+    shown = capsys.readouterr()
+    assert f"{mine} cannot be graded: {said}" in shown.err and shown.out == ""
+
+
+@needs_fork
+def test_what_a_file_leaves_for_the_end_has_no_say_in_the_status(tmp_path: Path) -> None:
+    mine = tmp_path / "mine.py"
+    mine.write_text("import atexit, os\natexit.register(os._exit, 0)\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "labs", "scale", str(mine)], capture_output=True, text=True,
+        env=os.environ | {"PYTHONPATH": str(FOLDER.parent)},
+    )  # fmt: skip
+    assert done.returncode == 2 and "defines no function" in done.stderr
+
+
+@needs_fork
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("def train(records, curator):\n    return records.z\n",
+         "AttributeError: 'Records' object has no attribute 'z' (mine.py:2)"),
+        ("def train(records):\n    return 1\n", "TypeError: train() takes 1 positional argument but 2 were given"),
+        ("from labs.kit import laplace\n\n\ndef train(records, curator):\n    laplace(curator, 'n', 'a', 1.0, 1.0)\n",
+         "ValueError: could not convert string to float: 'a' (mine.py:5)"),
+    ],
+)  # fmt: skip
+def test_the_error_that_every_run_ends_with_is_told(text: str, said: str, tmp_path: Path) -> None:
+    mine = tmp_path / "mine.py"
+    mine.write_text(text)
+    found = lab("scale").grade(submitted(str(mine)), **SHORT)
+    assert not found.passed and "this cannot be graded" in found.text
+    assert found.text.splitlines()[-1] == f"on made-up records `train` ends with {said}"
+
+
 def test_a_file_without_train_is_refused(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("")
     with pytest.raises(ValueError, match="is no Python file"):

@@ -40,7 +40,7 @@ from refdp.faces.defaults import params_for
 from refdp.faces.estimators.distributed import elsewhere, fit_elsewhere, predicted
 from refdp.faces.estimators.labels import check_kind, observed_classes, public_classes, renumbered
 from refdp.faces.estimators.saved import Saved
-from refdp.faces.estimators.settings import check_given, constructed, explained
+from refdp.faces.estimators.settings import check_given, constructed, explained, unweighed
 from refdp.faces.estimators.types import BaseEstimator, ClassifierMixin, RegressorMixin
 from refdp.faces.estimators.weights import sample_weights
 from refdp.faces.estimators.whole import or_as_before
@@ -162,6 +162,7 @@ class PrivateEstimator(Saved, BaseEstimator):
         super().set_params(**params)
         return self
 
+    @unweighed
     def fit(self, X: Any, y: Any) -> Self:
         """Train on records. X: array or data frame, NaN and None are missing values; y: one label a record.
 

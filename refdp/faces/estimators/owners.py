@@ -13,6 +13,7 @@ from refdp.data.records import Model, Records, Schema, make_records
 from refdp.errors import InvalidParameter, InvalidRecords, PrivacyWarning
 from refdp.faces import registry
 from refdp.faces.budgets import no_budget
+from refdp.faces.estimators.settings import unweighed
 from refdp.faces.estimators.whole import or_as_before
 from refdp.faces.monotone import check_constraints, constrained, signs
 from refdp.faces.repeats import remember, repeated
@@ -33,6 +34,7 @@ from refdp.protocols.rounds import conduct
 class Owned:
     """`fit` with the owner of every record, for estimators of InPrivate Digging."""
 
+    @unweighed
     def fit(self, X: Any, y: Any, groups: Any = None, control: Control | None = None) -> Self:
         """Train on records. groups: the owner of each record, one of the names in `owners` (refdp/io/identities.py).
         Who the owners are is public, and so is their order, that of `owners`; an owner without records takes part like

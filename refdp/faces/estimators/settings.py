@@ -7,15 +7,17 @@ repair, default to None and follow `as_published`.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection, Sequence
+import functools
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar, dataclass_transform
+from typing import Any, Literal, TypeVar, cast, dataclass_transform
 
 from refdp.errors import InvalidParameter
 from refdp.own import grove
 from refdp.papers import dpboost, dpxgboost, fedgbdt, inprivate, sgbdt
 
 _T = TypeVar("_T")
+_Fit = TypeVar("_Fit", bound=Callable[..., Any])
 
 
 @dataclass_transform(kw_only_default=True, eq_default=False)
@@ -190,6 +192,7 @@ class GroveSettings:
 
 # --- Names of other libraries -----------------------------------------------------------------------------------------
 
+_WEIGHTS = ("class_weight", "class_weights", "scale_pos_weight", "is_unbalance", "auto_class_weights")
 _ELSEWHERE: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
     (("n_estimators", "num_boost_round", "num_trees", "n_trees", "max_iter", "iterations", "boosting_rounds"),
      ("trees", "rounds")),
@@ -206,6 +209,7 @@ _ELSEWHERE: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
     (("bounds_y", "y_bounds", "label_range", "target_bounds", "target_range"), ("label_bounds",)),
     (("monotonic_cst", "monotone_cst", "monotonic_constraints"), ("monotone_constraints",)),
     (("random_state", "seed", "random_seed"), ("insecure_seed",)),
+    (_WEIGHTS, ("class_weight",)),
 )  # fmt: skip
 """What other libraries call a parameter, and what it may be called here: the first name that an estimator has."""
 
@@ -215,12 +219,29 @@ def explained(name: str, estimator: str, known: Collection[str]) -> str:
     meant = next((ours for theirs, ours in _ELSEWHERE if name in theirs), ())
     here = [ours for ours in meant if ours in known] or difflib.get_close_matches(name.lower(), known, 1)
     text = f"{estimator} has no parameter {name!r}: "
+    if name in _WEIGHTS and here != ["class_weight"]:
+        return text + "classes are weighed by GroveClassifier and SGBDTClassifier alone (class_weight)"
     if here == ["insecure_seed"]:
         return text + (
             "noise comes from the operating system's entropy; experiments that have to be repeatable give "
             "insecure_seed=refdp.ReproducibleSeed(number)"
         )
     return text + (f"give {here[0]!r}" if here else f"there are {', '.join(sorted(known))}")
+
+
+def unweighed(fit: _Fit) -> _Fit:
+    """A `fit` with the same signature. Errors: TypeError for `sample_weight`, which says which estimators take it."""
+
+    @functools.wraps(fit)
+    def checked(self: Any, *given: Any, **named: Any) -> Any:
+        if "sample_weight" in named:
+            raise TypeError(
+                f"{type(self).__name__}.fit has no argument 'sample_weight': records are weighed by Grove's and "
+                "S-GBDT's estimators alone"
+            )
+        return fit(self, *given, **named)
+
+    return cast(_Fit, checked)
 
 
 def check_given(estimator: str, given: Collection[str], known: Collection[str]) -> None:

@@ -18,6 +18,7 @@ from sklearn.utils.validation import validate_data
 
 from refdp.data.records import Feature, Floats, Schema
 from refdp.data.sparse import AnyRecords, check_absent, make_sparse_records
+from refdp.faces.estimators.settings import unweighed
 from refdp.io.frames import unquoted
 
 _CHUNK = 4096
@@ -28,6 +29,7 @@ class SparseInput:
 
     absent: Literal["zero", "missing"]
 
+    @unweighed
     def fit(self, X: Any, y: Any) -> Any:
         """As the base; X may be a scipy sparse matrix or array, whose features are then all numeric.
 
