@@ -14,7 +14,7 @@ from proofs.checker.statements import Count, ForAll, reals
 from refdp.data import candidates as grids
 
 RELEASED_ONLY = frozenset(
-    ["maximum", "sum", "zip", "append", "enumerate", "sorted", "len", "range", "set", "inner_uniform_candidate"]
+    ["maximum", "added", "zip", "append", "enumerate", "sorted", "len", "range", "set", "inner_uniform_candidate"]
 )
 """What iterative_hessian may name besides its arguments: arithmetic and its own fill rule."""
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from refdp.data import kernels, numbers
-from refdp.data.numbers import Number, exp, log, maximum
+from refdp.data.numbers import Number, added, exp, log, maximum
 from refdp.data.records import Categorical, Floats, Numeric, Records, Schema
 from refdp.errors import InvalidParameter
 
@@ -263,7 +263,7 @@ def iterative_hessian(edges: Sequence[Number], hessians: Sequence[Number], count
     first; what is missing is filled by subdividing what lies between these thresholds, into equal parts and evenly.
     """
     masses = [maximum(h, 0 * h) for h in hessians]
-    share = numbers.added(masses) / count
+    share = added(masses) / count
     kept, mass = [], 0 * share
     for right, bin_mass in zip(edges[1:], masses, strict=True):
         mass = mass + bin_mass

@@ -431,7 +431,7 @@ def budget_of(params: Params, schema: Schema) -> Budget:
         "counts": params.count_part if params.stopping == "noisy" else 0.0,
         "leaves": params.leaf_part,
     }
-    whole, score = added(parts.values()), total_epsilon(params, schema) / schema.scores
+    whole, score = added([*parts.values()]), total_epsilon(params, schema) / schema.scores
     once = score * parts.pop("sketch") / whole if params.sketch_per == "run" else 0.0
     shares = geometric(params.tree_growth, params.trees)
     levels = geometric(params.level_growth, params.depth)
@@ -441,7 +441,7 @@ def budget_of(params: Params, schema: Schema) -> Budget:
 
 def tree_budget(epsilon: Number, parts: Mapping[str, Number], levels: Sequence[Number]) -> TreeBudget:
     """What each release of a tree may cost: epsilon in proportion to the parts, levels with these shares of theirs."""
-    unit = epsilon / added(parts.values())
+    unit = epsilon / added([*parts.values()])
     splits = tuple(unit * parts["splits"] * share for share in levels)
     counts = tuple(unit * parts["counts"] / len(levels) for _ in levels) if parts["counts"] else ()
     return TreeBudget(unit * parts.get("sketch", 0.0), splits, counts, unit * parts["leaves"])

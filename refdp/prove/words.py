@@ -62,8 +62,9 @@ REFDP: dict[str, frozenset[str]] = {
     }),
     "refdp.data.memory": frozenset({"Memory"}),
     "refdp.data.numbers": frozenset({
-        "Floats", "Number", "SHARE_GRID", "absolute", "at_least", "at_most", "coarser", "digits", "exp", "expm1",
-        "greatest", "least", "log", "log1p", "log_whole", "maximum", "minimum", "root", "rounded_up", "share", "sqrt",
+        "Floats", "Number", "SHARE_GRID", "absolute", "added", "at_least", "at_most", "coarser", "digits", "exp",
+        "expm1", "greatest", "least", "log", "log1p", "log_whole", "maximum", "minimum", "root", "rounded_up", "share",
+        "sqrt",
     }),
     "refdp.data.population": frozenset({
         "Advance", "Begin", "Bins", "COUNT", "Contribution", "Descend", "Encode", "Histogram", "Labels", "Leaves",
