@@ -15,7 +15,7 @@ import numpy as np
 from refdp.audit.blackbox import Bound, epsilon_lower_bound
 from refdp.audit.blackbox_rows import short
 from refdp.audit.reading import kind_of
-from refdp.audit.runs import RAISED, as_pair, as_pairs
+from refdp.audit.runs import RAISED, as_pair, as_pairs, raise_if_ending
 from refdp.audit.same_records import is_reordered
 from refdp.audit.structural_beside import is_frame
 from refdp.audit.structural_state import OPAQUE, attributes, read
@@ -175,13 +175,14 @@ def assert_noninterference(build: Callable[[Any, Any], Any], pair: Any, released
 class _Raised:
     """An error instead of a result."""
 
-    error: Exception
+    error: BaseException
 
 
 def _built(build: Callable[[Any, Any], Any], records: Any, values: Any) -> Any:
     try:
         return build(copy.deepcopy(records), values)
     except RAISED as error:
+        raise_if_ending(error)
         return _Raised(error)
 
 

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from refdp.audit.imported import IMPORTED
 from refdp.audit.loaded import Loaded, listen
 from refdp.audit.outputs import BESIDE, is_error
-from refdp.audit.runs import CHUNK, RAISED, TRIED, InputPair, Scored, chunk, compared, not_read
+from refdp.audit.runs import CHUNK, RAISED, TRIED, InputPair, Scored, chunk, compared, not_read, raise_if_ending
 from refdp.audit.structural_samples import State
 from refdp.checks import check_count
 from refdp.documents import parsed
@@ -43,7 +43,7 @@ SECONDS = 10.0
 """A chunk is sized to take about this long, far below the minute that may be lost. One run is the least."""
 MOST = 500
 """Most runs of a chunk of a function that is not vectorised: a last chunk can have that many too many."""
-FORMAT = "refdp campaign 4"
+FORMAT = "refdp campaign 5"
 
 
 @dataclass(frozen=True)
@@ -94,6 +94,7 @@ def load(name: str, option: str = "--callable") -> Any:
         for part in function.split("."):
             found = getattr(found, part)
     except RAISED as error:
+        raise_if_ending(error)
         raise InvalidParameter(f"{option} {name!r}: {type(error).__name__}: {error}") from error
     if not callable(found):
         raise InvalidParameter(f"{option} {name!r}: {type(found).__name__} is not a function")

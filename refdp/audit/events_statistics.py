@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from refdp.audit.alignment import ALIGNED
 from refdp.audit.outputs import BESIDE, OF_ERROR
 
 Floats = NDArray[np.float64]
@@ -399,7 +400,7 @@ def learn(first: Floats, second: Floats, *, low_bits: bool = True, without: Coll
 
 def _counts_in(rows: Floats) -> int | None:
     """The column that says how many outputs a run had; behind it may stand what an output is besides its numbers."""
-    ends = range(rows.shape[1], max(rows.shape[1] - BESIDE - OF_ERROR - 1, 0), -1)
+    ends = range(rows.shape[1], max(rows.shape[1] - BESIDE - 2 * OF_ERROR - ALIGNED - 1, 0), -1)
     return next((end - 1 for end in ends if _last_counts(rows[:, :end])), None)
 
 

@@ -178,7 +178,9 @@ def run_here(
             with np.errstate(all="ignore"), followed(follow, lines):
                 result = train(records, curator)
                 errors = numerics()  # inside: it is put back on leaving
-        except (Exception, SystemExit) as raised:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as raised:
             error = raised
         left = View()
         left.look("finalizers", [one.peek()[1:] for one in finalizers() if one not in finalized and one.peek()])

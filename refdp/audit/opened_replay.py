@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
@@ -40,7 +39,7 @@ from refdp.audit.opened_report import OpenedReport, Seen, largest, once
 from refdp.audit.opened_runs import Claimed, Seeded
 from refdp.audit.reading import Leaf
 from refdp.audit.replay import SLACK, Violation, finite_or_name
-from refdp.audit.runs import RAISED
+from refdp.audit.runs import RAISED, raise_if_ending
 from refdp.audit.structural_samples import Data
 from refdp.checks import check_number
 from refdp.errors import InvalidParameter
@@ -190,8 +189,10 @@ class _Looks:
         before, number = len(self.looked), seed + BASE + PROBES
         for run, place in product(range(RUNS), list(chosen)[: 1 + PAIRS]):
             number += 1
-            with suppress(RAISED):  # on both sides alike
+            try:
                 self.look(pairs[place], place, run % 2, number)
+            except RAISED as error:  # on both sides alike
+                raise_if_ending(error)
             if self.found:
                 break
         return len(self.looked) - before, 0

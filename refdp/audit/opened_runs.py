@@ -15,7 +15,7 @@ from refdp.audit.charge import PATHS
 from refdp.audit.opened_door import Led, Patch, Recording, opened
 from refdp.audit.opened_evidence import KINDS, Again, Run, lossy, same_values
 from refdp.audit.replay import Violation
-from refdp.audit.runs import RAISED
+from refdp.audit.runs import RAISED, raise_if_ending
 from refdp.audit.structural_samples import Data
 from refdp.audit.structural_state import read
 from refdp.errors import ImpossibleReplay
@@ -45,7 +45,7 @@ class Seeded:
     seed: int
 
     def run(self, data: Data, replay: Recording | None = None, *, seed: int | None = None, coins: bool = True,
-            led: Led = ()) -> Run | Exception:  # fmt: skip
+            led: Led = ()) -> Run | BaseException:  # fmt: skip
         """A run, or the error that it ended with."""
         chosen, what = self.seed if seed is None else seed, self.claimed
         np.random.seed(chosen)  # noqa: NPY002
@@ -56,6 +56,7 @@ class Seeded:
             reading = read(what.published(result))
             return Run(curator.recording(), reading.leaves | {KINDS: " ".join(reading.form)}, reading.left)
         except RAISED as error:
+            raise_if_ending(error)
             return error
 
     def with_other_dice(self, data: Data, recorded: Run) -> Again:
@@ -70,7 +71,7 @@ class Seeded:
         """
         recorded = self.run(first)
         if not isinstance(recorded, Run):
-            if isinstance(self.run(second), Exception):
+            if isinstance(self.run(second), BaseException):
                 raise recorded
             return _raised(recorded)
         outcome = self.run(second, recorded.recording)
@@ -102,6 +103,6 @@ class Seeded:
                 yield again, twin
 
 
-def _raised(error: Exception) -> Violation:
+def _raised(error: BaseException) -> Violation:
     witness = {"detail": f"{type(error).__name__}: {error}"[:300]}
     return Violation("error", "on one side only", None, None, None, "", witness)

@@ -13,9 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from refdp.audit import alignment
+from refdp.audit.alignment import Numbers, of_shape
 from refdp.audit.by_name import HEAP_TYPE
 from refdp.audit.hidden_memory import behind, metadata
-from refdp.audit.in_floats import NUMBER, WHOLE, digits_left, in_floats
+from refdp.audit.in_floats import NUMBER, WHOLE, digits_left
 from refdp.audit.inside import attributes
 from refdp.audit.reading import Leaf, Reading, kind_of
 from refdp.audit.structural_beside import own_class
@@ -24,11 +26,12 @@ from refdp.errors import InvalidParameter
 
 Floats = NDArray[np.float64]
 
-BESIDE = 7
-"""Of numbers in texts: how they are written, in which ways, how many and which are whole ones; the form of the output,
-whether it is an error, how many places were not looked into."""
+BESIDE = 8
+"""How many segments of names stand in front of these, by which numbers are aligned where lengths vary
+(`refdp.audit.alignment`). Of numbers in texts: how they are written, in which ways, how many and which are whole ones;
+the form of the output, whether it is an error, how many places were not looked into."""
 OF_ERROR = 16
-"""Most numbers of an error that are compared as numbers."""
+"""Numbers of an error that are compared as numbers: the first ones, and as many last ones."""
 SIMPLE = (bool, int, float, list, tuple)
 ADDRESS = re.compile(r"0x[0-9a-fA-F]{6,}")
 
@@ -41,7 +44,7 @@ def one_row(output: Any) -> Floats:
     and for texts without their numbers. Digits that a float does not hold follow as numbers of their own.
     Errors: InvalidParameter for an output without numbers.
     """
-    row = whole_row(output)[:-BESIDE]
+    row = parts_of(whole_row(output))[0]
     if not row.size:
         raise without_numbers(output)
     return row
@@ -57,7 +60,9 @@ def whole_row(output: Any) -> Floats:
     """`one_row` and what stands beside it, shape (numbers + BESIDE,); without numbers, its names and texts do."""
     try:
         array = np.asarray(output)
-    except Exception:  # lists of different lengths, an object's own code
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException:  # lists of different lengths, an object's own code
         array = np.empty(0, dtype=object)
     if array.dtype.kind in "fiub" and array.size and _is_simple(output):
         nearest = array.astype(np.float64)
@@ -68,17 +73,29 @@ def whole_row(output: Any) -> Floats:
             row = np.append(row, [float(one - int(float(one))) for one in _large(output)])  # floats beside it
         zeros = np.flatnonzero((nearest == 0) & np.signbit(nearest))
         signs = _digest(zeros.tolist()) if zeros.size else 0.0
-        return np.append(row, [signs, 0.0, 0.0, 0.0, _digest(_kinds(output)), 0.0, 0.0])
+        segments = of_shape(array.shape, len(row) - array.size)
+        beside_it = [signs, 0.0, 0.0, 0.0, _digest(_kinds(output)), 0.0, 0.0]
+        return np.concatenate([row, segments, [len(segments) // 4], beside_it])
     reading = read(output)
-    found = [one for leaf in reading.leaves.values() for one in in_floats(leaf)]
-    if not found:
-        return np.array([_digest((list(reading.leaves.items()), reading.spelled)), *_beside(reading)[1:]])
-    found += [one for name in reading.keys for one in in_floats(name)]
+    found = Numbers()
+    for path, leaf in reading.leaves.items():
+        found.add(path, reading.blank.get(path, path), leaf)
+    if not found.numbers:
+        return np.array([0.0, _digest((list(reading.leaves.items()), reading.spelled)), *_beside(reading)[1:]])
+    for name in reading.keys:
+        blank = f"key {NUMBER.sub('0', name)}"
+        found.add(blank, blank, name)
     names = [
         (reading.blank.get(path, path), NUMBER.sub("0", leaf) if isinstance(leaf, str) else "")
         for path, leaf in reading.leaves.items()
     ]
-    return np.array([*found, _digest(names), *_beside(reading)], dtype=np.float64)
+    found.add("names", "names", _digest(names))
+    return _row(found, _beside(reading))
+
+
+def _row(found: Numbers, beside: Sequence[float]) -> Floats:
+    segments = found.segments()
+    return np.array([*found.numbers, *segments, len(segments) // 4, *beside], dtype=np.float64)
 
 
 def with_score(row: Floats, score: Sequence[float] | None) -> Floats:
@@ -86,12 +103,14 @@ def with_score(row: Floats, score: Sequence[float] | None) -> Floats:
 
     score: None where it raised, which counts as a place that was not looked into. Shape (numbers + BESIDE,).
     """
+    numbers, segments, beside = parts_of(row)
     if score is None:
-        return np.concatenate([[np.nan], row[:-1], [row[-1] + 1]])
-    return np.concatenate([score[:1], row[:-BESIDE], score[1:], row[-BESIDE:]])
+        score, beside = [np.nan], np.append(beside[:-1], beside[-1] + 1)
+    segments = alignment.with_score(segments, len(numbers), len(score) - 1)
+    return np.concatenate([score[:1], numbers, score[1:], segments, [len(segments) // 4], beside])
 
 
-def row_of_error(error: Exception) -> Floats:
+def row_of_error(error: BaseException) -> Floats:
     """A run that raised: which error it was, and numbers that it tells. Shape (numbers + BESIDE,)."""
     told = [ADDRESS.sub("0x", f"{kind_of(one)}: {one} {getattr(one, '__notes__', '')}") for one in _chain(error)]
     reading = _of_error(error)
@@ -99,15 +118,19 @@ def row_of_error(error: Exception) -> Floats:
     for one in told:
         reading.note_numbers(one, "")
     kinds = [NUMBER.sub("0", one) for one in told], reading.form, [type(_alone(one)).__name__ for one in _chain(error)]
-    numbers = [one for leaf in (*told, *reading.leaves.values()) for one in in_floats(leaf)][:OF_ERROR]
+    found = Numbers()
+    for place, one in enumerate(told):
+        found.add(f"raises [{place}]", "raises", one)
+    for path, leaf in reading.leaves.items():
+        found.add(f"raises {path}", f"raises {path}", leaf)
+    found.cut(OF_ERROR)
     _, ways, wholes, _ = _written(reading)
     written = _digest((reading.odd, reading.wholes)) if reading.wholes else 0.0
-    return np.array(
-        [*numbers, _digest((told, held)), ways, wholes, written, _digest(kinds), 1.0, float(len(reading.left))]
-    )
+    whole = _digest((told, held))
+    return _row(found, (whole, ways, wholes, written, _digest(kinds), 1.0, float(len(reading.left))))
 
 
-def leaves_of_error(error: Exception) -> dict[str, Leaf]:
+def leaves_of_error(error: BaseException) -> dict[str, Leaf]:
     """A run that raised as a flat state: the error's text, and what it and those that it came from have besides."""
     told: dict[str, Leaf] = {
         f"raises{f', from error {place}' * (place > 0)}": f"{type(one).__name__}: {one}"
@@ -117,7 +140,7 @@ def leaves_of_error(error: Exception) -> dict[str, Leaf]:
     return {path: ADDRESS.sub("0x", leaf) if isinstance(leaf, str) else leaf for path, leaf in told.items()}
 
 
-def _of_error(error: Exception) -> Reading:
+def _of_error(error: BaseException) -> Reading:
     """What an error and those that it came from have beside their texts: arguments, attributes, classes."""
     return read([dict(_beside_text(one)) for one in _chain(error)], whole=True)
 
@@ -136,7 +159,7 @@ def _alone(error: BaseException) -> Any:
     return error.args[0] if len(error.args) == 1 else None
 
 
-def unread_of_error(error: Exception) -> tuple[str, ...]:
+def unread_of_error(error: BaseException) -> tuple[str, ...]:
     """What of an error was not looked into, and why, in words."""
     return tuple(f"the error: {path}: {why}" for path, why in _of_error(error).left.items())
 
@@ -151,7 +174,7 @@ def changing(first: Sequence[Floats], second: Sequence[Floats]) -> tuple[Floats,
 
     Whether they do is read off the first quarter of the runs, on which no event is tested.
     """
-    both = [np.array([row[-BESIDE:-1] for row in side]).reshape(len(side), BESIDE - 1) for side in (first, second)]
+    both = [np.array([beside(row) for row in side]).reshape(len(side), BESIDE - 2) for side in (first, second)]
     early = np.concatenate([side[: max(len(side) // 4, 1)] for side in both])
     kept = np.flatnonzero(np.ptp(early, axis=0))
     return both[0][:, kept], both[1][:, kept]
@@ -207,6 +230,21 @@ def _kinds(output: Any) -> Any:
 def is_error(row: Floats) -> bool:
     """Whether a row of `whole_row` or `row_of_error` is that of a run that raised. row: shape (numbers + BESIDE,)."""
     return bool(row[-2] == 1.0)
+
+
+def parts_of(row: Floats) -> tuple[Floats, Floats, Floats]:
+    """Numbers of a row of `whole_row` or `row_of_error`, their segments, and what stands beside them.
+
+    Shapes (numbers,), (4 * segments,) and (BESIDE - 1,).
+    """
+    end = len(row) - BESIDE
+    start = end - 4 * int(row[end])
+    return row[:start], row[start:end], row[end + 1 :]
+
+
+def beside(row: Floats) -> Floats:
+    """What stands beside the numbers of a row and is compared. Shape (BESIDE - 2,)."""
+    return row[1 - BESIDE : -1]
 
 
 def _beside(reading: Reading) -> tuple[float, ...]:

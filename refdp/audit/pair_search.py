@@ -20,9 +20,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from refdp.audit.alignment import aligned, farthest
 from refdp.audit.blackbox import epsilon_lower_bound
-from refdp.audit.outputs import BESIDE
-from refdp.audit.runs import InputPair, chunk, numbers_of, stacked, table
+from refdp.audit.outputs import beside
+from refdp.audit.runs import InputPair, chunk, numbers_of, placed_numbers, stacked, table
 from refdp.data.records import Categorical
 from refdp.errors import InvalidParameter
 from refdp.io.domains import given_domains
@@ -177,9 +178,9 @@ def _has_epsilon(function: Callable[..., Any]) -> bool:
 def _apart(function: Callable[..., Any], pair: InputPair, seed: int) -> float:
     """The greatest distance of medians over columns of the output, in mean distances from the median.
 
-    How many numbers an output has is a column, and the columns are counted from its end too, where lengths vary; an
-    error has none. Infinity where few lengths tell the sides apart for sure. What stands beside numbers, and numbers of
-    errors, count as `_beside` has it.
+    How many numbers an output has is a column, and where lengths vary the columns are counted from its end too, and by
+    the parts that they are in; an error has none. Infinity where few lengths or one part tell the sides apart for sure.
+    What stands beside numbers, and numbers of errors, count as `_beside` has it.
     """
     try:
         first, second = chunk(function, pair, seed, 0, RUNS)
@@ -188,7 +189,11 @@ def _apart(function: Callable[..., Any], pair: InputPair, seed: int) -> float:
     if first[0].ndim == 2:
         return _of_numbers(*([np.nan_to_num(row) for row in np.concatenate(side)] for side in (first, second)))
     sides = [[np.nan_to_num(row) for row in numbers_of(side)] for side in (first, second)]
-    return max(_of_numbers(*sides), _beside(first, second))
+    placed = aligned(placed_numbers(first), placed_numbers(second), RUNS)
+    one, other = (np.isnan(side).mean(axis=0) for side in placed)
+    if np.any(np.abs(one - other) == 1.0):  # a part that one side has in all runs, and the other in none
+        return np.inf
+    return max(_of_numbers(*sides), _beside(first, second), _distance(*placed))
 
 
 def _of_numbers(first: list[Floats], second: list[Floats]) -> float:
@@ -209,10 +214,10 @@ def _beside(first: Sequence[Floats], second: Sequence[Floats]) -> float:
     -3 log(1 - d) of distributions at distance d, and 24 times the square of the share of one side's runs with a value
     that comes several times there and never on the other: by chance both are below what distances of medians are.
     """
-    beside = [np.array([row[-BESIDE:-1] for row in side]) for side in (first, second)]
+    others = [np.array([beside(row) for row in side]) for side in (first, second)]
     told = table(numbers_of(first, errors=True), numbers_of(second, errors=True), RUNS)
     found = 0.0
-    for column in np.hstack([np.vstack(beside), np.nan_to_num(np.vstack(told), nan=1e300)]).T:
+    for column in np.hstack([np.vstack(others), np.nan_to_num(np.vstack(told), nan=1e300)]).T:
         gap = farthest(*np.split(column, [len(first)]))
         values, place = np.unique(column, return_inverse=True)
         one, other = (np.bincount(side, minlength=len(values)) for side in np.split(place.ravel(), [len(first)]))
@@ -220,13 +225,6 @@ def _beside(first: Sequence[Floats], second: Sequence[Floats]) -> float:
         share = often / len(first) if often >= RUNS // 4 else 0.0
         found = max(found, np.inf if gap == 1.0 else -3 * math.log1p(-gap), 24 * share**2)
     return found
-
-
-def farthest(first: Floats, second: Floats) -> float:
-    """The largest distance of the distribution functions of two columns, in [0, 1]. Shapes (runs,)."""
-    pooled = np.concatenate([first, second])
-    steps = [np.searchsorted(np.sort(side), pooled, side="right") / len(side) for side in (first, second)]
-    return float(np.max(np.abs(steps[0] - steps[1])))
 
 
 def _distance(first: Floats, second: Floats) -> float:

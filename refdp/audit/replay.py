@@ -145,7 +145,7 @@ def run(train: Trainer, records: Records, source: Source, relation: Relation) ->
     try:
         with np.errstate(all="ignore"):  # as in training.train: a trainer sees no other state of numpy
             text = train(records, Curator(InOrder(recorder), relation)).to_json()
-    except Exception:
+    except BaseException:
         if isinstance(source, ReplaySource) and source.parted is not None:
             raise source.parted from None
         raise

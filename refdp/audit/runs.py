@@ -11,12 +11,14 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from refdp.audit.alignment import Row, aligned
 from refdp.audit.in_floats import in_floats
 from refdp.audit.outputs import (
     BESIDE,
     changing,
     first_unread,
     is_error,
+    parts_of,
     row_of_error,
     unread,
     unread_of_error,
@@ -37,8 +39,13 @@ TRIED = 25
 
 One that refuses in nine of ten runs is by chance 1 in 200.
 """
-RAISED = Exception
-"""Errors of the code under audit that count as one of its outputs. It is foreign, and may raise whatever it likes."""
+RAISED = BaseException
+"""What code under audit raises counts as one of its outputs: it is foreign, and may raise whatever it likes.
+
+Whoever catches it calls `raise_if_ending` first.
+"""
+ENDS = (KeyboardInterrupt, SystemExit)
+"""What ends the process, and so the audit."""
 
 
 class NothingToCompare(InvalidParameter):
@@ -93,6 +100,12 @@ class InputPair:
 
     first: Any
     second: Any
+
+
+def raise_if_ending(error: BaseException) -> None:
+    """Errors: the error itself, if it is raised to end the process and no output of what raised it."""
+    if isinstance(error, ENDS):
+        raise error
 
 
 def as_pair(pair: Any) -> InputPair:
@@ -172,9 +185,9 @@ def chunk(mechanism: Any, pair: InputPair, seed: int, start: int, stop: int) -> 
             for one, generator in zip(records, generators)
         ]
     sides: list[list[Floats]] = [[], []]
-    errors: list[Exception] = []
+    errors: list[BaseException] = []
     bare: list[Any] = []
-    unscored: list[Exception] = []
+    unscored: list[BaseException] = []
     for run in range(start, stop):
         begin = seed_of(seed + 1, run) & 1  # turns by a coin: what changes in time does not tell the sides apart
         for side in (begin, 1 - begin):
@@ -193,13 +206,14 @@ def _one(
     mechanism: Mechanism,
     records: Any,
     seed: int,
-    errors: list[Exception],
+    errors: list[BaseException],
     bare: list[Any],
-    unscored: list[Exception],
+    unscored: list[BaseException],
 ) -> Floats:
     try:
         output = mechanism(copy.deepcopy(records), seed)  # it may change what it is given
     except RAISED as error:
+        raise_if_ending(error)
         errors.append(error)
         return row_of_error(error)
     row = whole_row(output)
@@ -207,6 +221,7 @@ def _one(
         try:
             score = mechanism.score(output)
         except RAISED as error:
+            raise_if_ending(error)
             unscored.append(error)
             return with_score(row, None)
         return with_score(row, _numbers_of(score, mechanism.name))
@@ -224,17 +239,17 @@ def _numbers_of(score: Any, name: str) -> list[float]:
             return list(in_floats(one)) if isinstance(one, int) else [float(one)]
     except OverflowError:  # of a fraction
         return [np.inf]
-    except RAISED:
-        pass
+    except RAISED as error:
+        raise_if_ending(error)
     raise InvalidParameter(f"--score {name!r}: it gave a {type(score).__name__}, one real number is needed")
 
 
-def _told(error: Exception) -> str:
+def _told(error: BaseException) -> str:
     """An error with its line: the foreign function's, not one of refdp's."""
     return f"{_named(error)}; function(records, seed) is called"
 
 
-def _named(error: Exception) -> str:
+def _named(error: BaseException) -> str:
     place = traceback.extract_tb(error.__traceback__)[-1]
     return f"{type(error).__name__}: {error} at {place.filename}:{place.lineno}"
 
@@ -294,6 +309,7 @@ def not_read(
         output = mechanism(records, seed_of(seed, 2 * (start + run) + side))
         told = unread(output)
     except RAISED as error:
+        raise_if_ending(error)
         told = unread_of_error(error)
     else:
         told += _unscored(mechanism, output)
@@ -306,17 +322,22 @@ def _unscored(mechanism: Any, output: Any) -> tuple[str, ...]:
         if isinstance(mechanism, Scored):
             mechanism.score(output)
     except RAISED as error:
+        raise_if_ending(error)
         return (f"the score of an output ({mechanism.name} raised {type(error).__name__})",)
     return ()
 
 
 def compared(first: list[Floats], second: list[Floats], count: int) -> tuple[Floats, Floats]:
-    """`table` of the numbers in rows of runs, and behind them what else changes. Shapes (count, columns)."""
+    """`table` of the numbers in rows of runs, and behind them what else changes, and numbers by their places.
+
+    Shapes (count, columns).
+    """
     if first[0].ndim == 2:  # many runs at a time are numbers alone
         return table(first, second, count)
     first, second = first[:count], second[:count]
     numbers, told = (table(numbers_of(first, errors), numbers_of(second, errors), count) for errors in (False, True))
-    one, other = (np.hstack(part) for part in zip(numbers, changing(first, second), told))
+    placed = aligned(*map(placed_numbers, (first, second)), max(count // 4, 1))
+    one, other = (np.hstack(part) for part in zip(numbers, changing(first, second), told, placed))
     if not one.shape[1]:
         return np.zeros((len(one), 1)), np.zeros((len(other), 1))
     return one, other
@@ -324,7 +345,12 @@ def compared(first: list[Floats], second: list[Floats], count: int) -> tuple[Flo
 
 def numbers_of(rows: Sequence[Floats], errors: bool = False) -> list[Floats]:
     """The numbers of outputs, or those of errors; of other runs none."""
-    return [row[:-BESIDE] if is_error(row) is errors else row[:0] for row in rows]
+    return [parts_of(row)[0] if is_error(row) is errors else row[:0] for row in rows]
+
+
+def placed_numbers(rows: Sequence[Floats]) -> list[Row]:
+    """The numbers of outputs and errors with the names of their places."""
+    return [(*parts_of(row)[:2], is_error(row)) for row in rows]
 
 
 def table(first: list[Floats], second: list[Floats], count: int) -> tuple[Floats, Floats]:

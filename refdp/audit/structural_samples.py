@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from refdp.audit.outputs import leaves_of_error
 from refdp.audit.reading import Leaf
 from refdp.audit.replay import finite_or_name
-from refdp.audit.runs import RAISED
+from refdp.audit.runs import RAISED, raise_if_ending
 from refdp.audit.structural_state import leaves
 from refdp.data.records import Floats
 from refdp.errors import InvalidParameter
@@ -156,6 +156,7 @@ def _run(function: Function, data: Data, seed: int) -> State:
     try:
         return leaves(function(copy.deepcopy(data), np.random.default_rng(seed)))
     except RAISED as error:
+        raise_if_ending(error)
         return leaves_of_error(error)
 
 

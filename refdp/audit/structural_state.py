@@ -81,6 +81,8 @@ def read(thing: Any, *, whole: bool = False) -> Reading:
             reading.leaves[path] = leaf
     except _TooManyParts as found:
         reading.left[str(found)] = f"it comes after {MOST_PARTS:,} parts"
+    except GeneratorExit:  # of a thing's own code; one that ends `_walk` comes to nobody
+        reading.left[""] = "reading it raised GeneratorExit"
     return reading
 
 
@@ -103,7 +105,9 @@ def _walk(thing: Any, path: str, depth: int, above: frozenset[int], reading: Rea
         raise _TooManyParts(path)
     try:
         yield from _of_one(thing, path, depth, above, reading, within)
-    except Exception as error:
+    except (KeyboardInterrupt, SystemExit, GeneratorExit, _TooManyParts):
+        raise
+    except BaseException as error:
         reading.left[path] = f"reading it raised {type(error).__name__}"
 
 

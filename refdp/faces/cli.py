@@ -124,6 +124,10 @@ def run(arguments: Sequence[str]) -> int:
         status = INTERRUPTED
     except SystemExit as end:  # typer's own: 1 for a broken pipe, otherwise after completions
         return UNREAD if end.code == 1 else int(end.code or 0)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # of foreign code, where nothing takes it for an output
+        return _failed(RuntimeError(f"{type(error).__name__}: {error}"), "--json" in arguments)
     if status == INTERRUPTED:
         return _failed(KeyboardInterrupt("interrupted"), "--json" in arguments, INTERRUPTED)
     return status if isinstance(status, int) else 0

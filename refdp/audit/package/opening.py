@@ -19,7 +19,7 @@ from refdp.audit.opened_runs import Doors
 from refdp.audit.outputs import leaves_of_error
 from refdp.audit.package.scope import Scope
 from refdp.audit.reading import Leaf
-from refdp.audit.runs import RAISED
+from refdp.audit.runs import RAISED, raise_if_ending
 from refdp.audit.structural_state import leaves
 from refdp.errors import ImpossibleReplay, InvalidParameter
 
@@ -70,6 +70,7 @@ def _leaves(function: Callable[[Any, int], Any], rows: Any, seed: int) -> dict[s
     except ImpossibleReplay:
         raise
     except RAISED as error:
+        raise_if_ending(error)
         return leaves_of_error(error)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from refdp.audit import structural
+from refdp.audit.alignment import farthest
 from refdp.audit.blackbox import Bound, bound_from, looks
 from refdp.audit.blackbox_rows import Looked, by_last_bits, coverage
 from refdp.audit.events_statistics import LOWEST_BITS, digits_of
@@ -34,9 +35,8 @@ from refdp.audit.package.witness import (
     structural_event,
     watching,
 )
-from refdp.audit.pair_search import farthest
 from refdp.audit.replay import finite_or_name
-from refdp.audit.runs import RAISED, InProcess, InputPair, compared
+from refdp.audit.runs import RAISED, InProcess, InputPair, compared, raise_if_ending
 from refdp.audit.verdicts import SUBJECTS, Row, Verdict
 from refdp.errors import RefdpError
 
@@ -107,11 +107,12 @@ def ranked(subject: Subject) -> None:
     subject.pairs = [tried[place] for place in np.argsort([-score for score in scores], kind="stable")]
 
 
-def _error(function: Function, side: Any, seed: int) -> Exception | None:
+def _error(function: Function, side: Any, seed: int) -> BaseException | None:
     """What a run raises, if it does. Whatever its class, an entry's error is one of its outputs."""
     try:
         function(side.copy(), seed)
     except RAISED as error:
+        raise_if_ending(error)
         return error
     return None
 
@@ -127,6 +128,7 @@ def _row(function: Function, side: Any, seed: int) -> np.ndarray:
     try:
         output = function(side.copy(), seed)
     except RAISED as error:
+        raise_if_ending(error)
         return row_of_error(error)
     return whole_row(output)
 
@@ -206,6 +208,7 @@ def _replayed(
     except NothingOpened:
         raise
     except RAISED as error:
+        raise_if_ending(error)
         pairs = [pair for pair in subject.pairs if not _fails(subject, pair)]
         if len(pairs) == len(subject.pairs) and isinstance(error, RefdpError):
             raise
@@ -216,6 +219,7 @@ def _replayed(
     except RefdpError:
         raise
     except RAISED as error:
+        raise_if_ending(error)
         raise Fails(_told(error)) from error
 
 
@@ -224,7 +228,7 @@ def _fails(subject: Subject, pair: Neighbours) -> bool:
     return all(_error(subject.function, side, subject.scope.seed) is not None for side in pair.sides)
 
 
-def _told(error: Exception) -> str:
+def _told(error: BaseException) -> str:
     return f"it raises on both sides: {type(error).__name__}: {error}"
 
 
