@@ -93,7 +93,10 @@ def of_shape(shape: tuple[int, ...], left: int) -> Floats:
 
 
 def with_score(segments: Floats, count: int, left: int) -> Floats:
-    """Segments of a row of `count` numbers with a score in front of these and `left` numbers behind them."""
+    """Segments of a row of `count` numbers with a score in front of these and `left` numbers behind them.
+
+    Shape (4 * segments,).
+    """
     own = segments if segments.size else _segments([(VECTOR, VECTOR, count)])
     behind = _segments([("score left", "score left", left)] * bool(left))
     return np.concatenate([_segments([("score", "score", 1)]), own, behind])

@@ -344,12 +344,12 @@ def compared(first: list[Floats], second: list[Floats], count: int) -> tuple[Flo
 
 
 def numbers_of(rows: Sequence[Floats], errors: bool = False) -> list[Floats]:
-    """The numbers of outputs, or those of errors; of other runs none."""
+    """The numbers of outputs, or those of errors, shape (numbers,) each; of other runs none."""
     return [parts_of(row)[0] if is_error(row) is errors else row[:0] for row in rows]
 
 
 def placed_numbers(rows: Sequence[Floats]) -> list[Row]:
-    """The numbers of outputs and errors with the names of their places."""
+    """The numbers of outputs and errors, shape (numbers,) each, with the names of their places."""
     return [(*parts_of(row)[:2], is_error(row)) for row in rows]
 
 
