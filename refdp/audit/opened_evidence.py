@@ -35,7 +35,7 @@ class Run:
     left: dict[str, str] = field(default_factory=dict)
 
 
-Again = Callable[[], Sequence[Run | Exception]]
+Again = Callable[[], Sequence[Run | BaseException]]
 """Runs on the records of the recording, with its outputs and other dice."""
 
 
@@ -72,7 +72,7 @@ def _same(recorded: Run, run: Run, place: str) -> bool:
     return a == b or (a != a and b != b)
 
 
-def _moved(recorded: Run, run: Run | Exception, release: str) -> bool:
+def _moved(recorded: Run, run: Run | BaseException, release: str) -> bool:
     """Whether the true value of a release, of any for the whole run, is another with other dice."""
     if not isinstance(run, Run):
         return True

@@ -336,7 +336,7 @@ def compared(first: list[Floats], second: list[Floats], count: int) -> tuple[Flo
         return table(first, second, count)
     first, second = first[:count], second[:count]
     numbers, told = (table(numbers_of(first, errors), numbers_of(second, errors), count) for errors in (False, True))
-    placed = aligned(*map(placed_numbers, (first, second)), max(count // 4, 1))
+    placed = aligned(placed_numbers(first), placed_numbers(second), max(count // 4, 1))
     one, other = (np.hstack(part) for part in zip(numbers, changing(first, second), told, placed))
     if not one.shape[1]:
         return np.zeros((len(one), 1)), np.zeros((len(other), 1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import copyreg
 import functools
 import io
@@ -30,15 +31,17 @@ import pandas as pd
 import pytest
 import scipy.sparse
 
-from refdp.audit import outputs, structural, structural_state
+from refdp.audit import outputs, pair_search, structural, structural_state
 from refdp.audit.blackbox import bound_from
 from refdp.audit.blackbox_rows import Looked, coverage
 from refdp.audit.observer import view
 from refdp.audit.outputs import BESIDE, changing, first_unread, one_row, row_of_error, unread, whole_row
 from refdp.audit.runs import InProcess, InputPair
 from refdp.audit.structural_beside import is_closed
+from refdp.audit.structural_samples import sample
 from refdp.audit.structural_state import leaves, read
 from refdp.audit.verdicts import Verdict, summary
+from refdp.testing import assert_dp
 
 PAIR = InputPair(np.ones((3, 1)), np.ones((2, 1)))
 
@@ -927,3 +930,168 @@ def test_whole_numbers_beyond_floats_are_read_in_parts() -> None:
     assert all(type(one) is float for one in found.values()) and len(found) > 20
     assert leaves([2**1023 - 1]) == {"[0]": 2**1023 - 1}
     assert leaves([10**5000]) != leaves([10**5000 + 1]) and one_row([10**5000, 1.0])[0] == np.inf
+
+
+def draws(seed: int) -> tuple[list[float], list[float], float]:
+    """Two lists of noise, each of a length by chance, and noise of scale 1."""
+    chance = np.random.default_rng(seed)
+    few, more = (chance.laplace(0, 100.0, int(chance.integers(1, 40))).tolist() for _ in range(2))
+    return few, more, float(chance.laplace())
+
+
+def words_of(noise: list[float]) -> dict[str, float]:
+    """A histogram without what lies below its threshold."""
+    return {f"word {chr(97 + place)}": one for place, one in enumerate(noise) if one > 0}
+
+
+def text_of(noise: list[float]) -> str:
+    return " ".join(f"{one:.3f}" for one in noise)
+
+
+BEHIND: dict[str, Callable[[list[float], list[float], float], Any]] = {
+    "last of a list": lambda few, more, total: [*few, total],
+    "last of an array": lambda few, more, total: np.array([*few, total]),
+    "last row": lambda few, more, total: np.array([[one, -one] for one in few] + [[few[0], total]]),
+    "last of a column": lambda few, more, total: pd.DataFrame({"synthetic": [*few, total]}),
+    "by name": lambda few, more, total: {"draws": few, "total": total},
+    "between": lambda few, more, total: {"draws": few, "total": total, "more": more},
+    "between arrays": lambda few, more, total: (np.array(few), total, np.array(more)),
+    "in JSON": lambda few, more, total: json.dumps({"draws": few, "total": total, "more": more}),
+    "last of a list in a list": lambda few, more, total: [[*few, total], more, [1.0]],
+    "last of all lists but one": lambda few, more, total: [more, *([one] for one in few), [*more, total], [1.0]],
+    "among objects": lambda few, more, total: [*({"x": x} for x in few), {"total": total}, *({"x": x} for x in more)],
+    "behind words": lambda few, more, total: {"words": words_of(few), "total": total},
+    "last of a text": lambda few, more, total: f"{text_of(few)} {total}",
+    "in a text": lambda few, more, total: f"{text_of(few)} total {total} and {text_of(more)}",
+    "in errors": lambda few, more, total: raising(f"{text_of(few)} total {total} and {text_of(more)}"),
+    "behind whole numbers": lambda few, more, total: {"draws": [round(one) for one in few], "total": total},
+    "beside large numbers": lambda few, more, total: {"draws": [2**70 + round(one) for one in few], "total": total},
+}
+
+
+def raising(text: str) -> float:
+    if text[0] == "-":
+        raise ValueError(text)
+    return 0.0
+
+
+def behind(kind: str, scale: float) -> Any:
+    """A total with noise of this scale behind noise of varying length."""
+
+    def run(records: Any, seed: int) -> Any:
+        few, more, noise = draws(seed)
+        return BEHIND[kind](few, more, 2.25 * len(records) + scale * noise)
+
+    return run
+
+
+@pytest.mark.parametrize("kind", list(BEHIND))
+def test_what_stands_behind_a_part_of_varying_length_is_compared(kind: str) -> None:
+    """So it is by the search for pairs."""
+    assert bound_of(behind(kind, 0.0), 400).lower > 1.2 and pair_search._apart(behind(kind, 0.0), PAIR, 1) > 20
+
+
+@pytest.mark.parametrize("kind", ["by name", "last of an array", "behind words"])
+def test_noise_behind_a_part_of_varying_length_is_judged(kind: str) -> None:
+    """A fifth of what is claimed is found, twice as much is not accused, and takes no pair far apart."""
+    assert bound_of(behind(kind, 0.2 * 2.25)).refuted
+    assert not bound_of(behind(kind, 2 * 2.25), low_bits=False).refuted
+    assert pair_search._apart(behind(kind, 2 * 2.25), PAIR, 1) < 10
+
+
+def test_a_part_that_one_side_alone_has_is_seen_among_parts_that_come_by_chance() -> None:
+    def function(records: Any, seed: int) -> Any:
+        few, _, noise = draws(seed)
+        return words_of(few) | ({"z": noise} if len(records) > 2 else {})
+
+    assert bound_of(function).refuted and pair_search._apart(function, PAIR, 1) == np.inf
+
+
+def test_lengths_that_are_noisy_counts_are_honest() -> None:
+    """A length is a number like any other: with noise of its own it is not accused, without it is."""
+
+    def function(epsilon: float) -> Any:
+        def run(records: Any, seed: int) -> Any:
+            chance = np.random.default_rng(seed)
+            steps = chance.geometric(1 - math.exp(-epsilon), 2)
+            return {"rows": chance.normal(size=max(20 + len(records) + int(steps[0] - steps[1]), 0)), "end": [1.0]}
+
+        return run
+
+    assert not bound_of(function(0.8), samples=4_000).refuted
+    assert bound_of(function(6.0)).refuted
+
+
+class Own(BaseException):
+    """No Exception."""
+
+
+@pytest.mark.parametrize(
+    "error", [asyncio.CancelledError, GeneratorExit, Own, pytest.skip.Exception, pytest.fail.Exception]
+)
+def test_whatever_a_function_raises_is_an_output(error: Any) -> None:
+    """On one side alone it is found; a run that raises now and then on both is not accused."""
+
+    def alone(records: Any, seed: int) -> float:
+        if len(records) == 2:
+            raise error("no")
+        return float(np.random.default_rng(seed).normal())
+
+    def often(records: Any, seed: int) -> float:
+        noise = float(np.random.default_rng(seed).normal())
+        if noise > 0:
+            raise error(f"try {noise:.2f}")
+        return noise
+
+    assert bound_of(alone).refuted and not bound_of(often, low_bits=False).refuted
+    with pytest.raises(AssertionError, match="number of outputs"):
+        assert_dp(alone, (PAIR.first, PAIR.second), 1.0, samples=2_000)
+    runs = sample(lambda data, generator: alone(data, 1), PAIR.second, [1, 2])
+    assert runs[0] == runs[1] and f"{error.__name__}: no" in str(runs[0].values())
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
+def test_what_ends_the_process_ends_an_audit(error: Any) -> None:
+    def ending(records: Any, seed: int) -> float:
+        raise error
+
+    with pytest.raises(error):
+        bound_of(ending)
+    with pytest.raises(error):
+        sample(ending, PAIR.first, [1])
+
+
+def test_whatever_reading_an_output_raises_is_told() -> None:
+    """By numpy, and by what an object has to say of itself."""
+
+    class Lazy:
+        def __init__(self, error: Any) -> None:
+            self.error = error
+
+        def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+            raise self.error
+
+        def __reduce_ex__(self, protocol: Any) -> Any:
+            raise self.error
+
+        def __iter__(self) -> Any:
+            raise self.error
+
+    for error in (ValueError, Own, asyncio.CancelledError, GeneratorExit):
+        assert whole_row([Lazy(error), 1.0]).size > BESIDE and unread({"a": Asked(error)})[0].endswith(error.__name__)
+
+
+class Asked(Mapping[str, float]):
+    """A mapping that does not answer."""
+
+    def __init__(self, error: Any) -> None:
+        self._error = error
+
+    def __getitem__(self, key: str) -> float:
+        raise self._error
+
+    def __len__(self) -> int:
+        return 1
+
+    def __iter__(self) -> Any:
+        return iter("a")
