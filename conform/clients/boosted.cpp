@@ -154,6 +154,10 @@ int64_t whole(const Json& one) {
   return std::strtoll(one.word.c_str(), nullptr, 10);
 }
 
+void named(const Json& params, const string& name, const vector<string>& known) {
+  if (std::find(known.begin(), known.end(), params[name].word) == known.end()) throw Refused(name + " of another name");
+}
+
 struct Array {
   bool whole = false;
   Ints shape;
@@ -462,6 +466,9 @@ Records records_of(const Json& input, const Schema& schema) {
   Records found;
   found.columns = columns_of(input["x"], schema);
   found.y = array(input["y"]).values;
+  for (double one : found.y)
+    if (!std::isfinite(one) || (schema.classes && !(one >= 0 && one < (double)schema.values && one == std::floor(one))))
+      throw Refused("a label that is none");
   found.rows = (int64_t)found.y.size();
   return found;
 }
@@ -651,6 +658,7 @@ class Tape {  // every draw of a run; each must be the one that is asked for
     bool index = law == "gumbel" && found.law.items[0].word == "index";
     if (found.law.items.empty() || (found.law.items[0].word != law && !index)) throw Refused(path + ": another law");
     if (found.values.shape != (index ? Ints{shape[0]} : shape)) throw Refused(path + ": another shape");
+    check(path, found);
     return found;
   }
   bool tells_mechanisms() const {
@@ -664,6 +672,19 @@ class Tape {  // every draw of a run; each must be the one that is asked for
   size_t at = 0;
   bool silent = false;
   uint64_t state = 0;
+
+  static void check(const string& path, const Entry& one) {  // values are of the kind and within the range of their law
+    const string& law = one.law.items[0].word;
+    bool counted = law.compare(0, 8, "discrete") == 0 || law == "index" || law == "integers" || one.kind == "assign";
+    double least = one.kind == "assign" ? -1 : 0, end = infinity;
+    if (law == "integers") end = number(one.law.items.at(1));
+    else if (law == "partition") end = (double)one.law.items.at(1).items.size();
+    else if (one.kind != "release") end = 1;
+    bool allowed = one.values.whole == counted;
+    for (double value : one.values.values)
+      allowed = allowed && std::isfinite(value) && (one.kind == "release" || (value >= least && value < end));
+    if (!allowed) throw Refused(path + ": a value that its law does not give");
+  }
 
   double made_up() {  // splitmix64, for timing alone
     uint64_t z = state += 0x9e3779b97f4a7c15ull;
@@ -845,6 +866,11 @@ struct Params {
         shrinkage(number(p["shrinkage"])), bound(number(p["gradient_bound"])),
         changes(p["relation"].word == "replace-one" ? 2 : 1), scheme(p["scheme"].word),
         candidates(p["candidates"].word), clip(p["gradients"].word == "clip"), discrete(p["noise"].word == "discrete") {
+    named(p, "relation", {"add-remove", "replace-one"});
+    named(p, "noise", {"discrete", "floating"});
+    named(p, "gradients", {"filter", "clip"});
+    named(p, "candidates", {"uniform", "log"});
+    named(p, "scheme", {"dpboost", "seq", "para", "np"});
     if (trees < 1 || per_ensemble < 1 || depth < 1 || depth > 16 || bins < 1 || !(epsilon > 0) || std::isinf(epsilon) ||
         !(regularisation > 0) || !(shrinkage > 0 && shrinkage < 1) || !(bound > 0))
       throw Refused("a parameter outside its domain");
@@ -1061,6 +1087,10 @@ struct Params {
         shrinkage(number(p["shrinkage"])), clip(number(p["leaf_clip"])), bound(number(p["gradient_bound"])),
         update(p["update"].word), candidates(p["candidates"].word), accounting(p["accounting"].word),
         discrete(p["noise"].word == "discrete"), together(p["one_vs_rest"].word == "together") {
+    named(p, "relation", {"add-remove", "replace-one"});
+    named(p, "noise", {"discrete", "floating"});
+    named(p, "update", {"newton", "gradient", "averaging"});
+    named(p, "one_vs_rest", {"divided", "together"});
     if (trees < 1 || batch < 1 || depth < 1 || depth > 12 || bins < 1 || bins > 60000 || !(epsilon > 0) ||
         !(delta > 0 && delta < 1) || !(regularisation > 0) || !(penalty >= 0) || !(shrinkage > 0) || !(clip > 0) ||
         !(bound > grid_step && bound <= 1024))
@@ -1345,6 +1375,11 @@ struct Params {
         uniform_features(p["features"].word == "uniform"), grid_values(p["values"].word == "grid"),
         discrete(p["noise"].word == "discrete"), additive(p["support"].word == "additive"),
         slides(p["weights"].word == "slides"), joint(p["orders"].word == "joint") {
+    named(p, "noise", {"discrete", "floating"});
+    named(p, "features", {"uniform", "cyclic"});
+    named(p, "values", {"uniform", "grid"});
+    named(p, "support", {"additive", "max"});
+    named(p, "weights", {"relative", "slides"});
     auto bound = [](double one) { return one >= 2 * grid_step && one <= 1; };
     if (p["relation"].word != "add-remove" || trees < 1 || trees > 10000 || extra < 0 || extra > 10000 || depth < 1 ||
         depth > 8 || points < 1 || points > 60000 || !(epsilon > 0) || !(delta > 0 && delta < 1) ||

@@ -444,15 +444,27 @@ class Tape:
     def __init__(self, entries):
         self.entries, self.at, self.releases = entries, 0, []
 
-    def take(self, path, kind, shape):
-        """The next entry."""
+    def take(self, path, kind, shape, law=None):
+        """The next entry; law: that of a draw or a sample, where the run knows it."""
         if self.at >= len(self.entries):
             raise Refused("the tape ends too early")
         entry = self.entries[self.at]
         self.at += 1
         if entry["path"] != path or entry["kind"] != kind or (shape is not None and entry["shape"] != shape):
             raise Refused(f"{entry['path']} is listed, {path} of shape {shape} was asked for")
-        return entry, flat(entry)
+        if law is not None and entry["law"] != law:
+            raise Refused(f"{path}: another law")
+        values = flat(entry)
+        name, *rest = entry["law"]
+        whole = name.startswith("discrete") or name in ("index", "integers") or kind == "assign"
+        if entry["dtype"] != ("int64" if whole else "float64") or not all(-INF < one < INF for one in values):
+            raise Refused(f"{path}: values of another kind, or a NaN or an infinity")
+        least, most = -1 if kind == "assign" else 0, 1
+        if kind != "release":
+            most = rest[0] if name == "integers" else len(rest[0]) if name in ("partition", "shares") else 1
+        if kind != "release" and not all(least <= one < most for one in values):
+            raise Refused(f"{path}: a value outside its range")
+        return entry, values
 
     def finish(self):
         """Nothing may be left."""
@@ -479,6 +491,8 @@ class Tape:
             picks = [int(one) for one in standard]
             if entry["shape"] != [len(table)] or not all(0 <= pick < width for pick in picks):
                 raise Refused(f"{path}: choices that are none")
+            if any(row[pick] == -INF for row, pick in zip(table, picks)):
+                raise Refused(f"{path}: an excluded option")
         elif entry["law"] != law_of(mechanism) or entry["shape"] != [len(table), width]:
             raise Refused(f"{path}: another law or shape")
         else:
@@ -601,7 +615,10 @@ def share_down(exact):
 
 
 def check(params, domains):
-    """Parameters within their domains: (least, most, open below, open above)."""
+    """Parameters within their domains: (least, most, open below, open above); those that are names known ones."""
+    for name, known in WORDS.items():
+        if name in params and params[name] not in known:
+            raise Refused(f"{name} = {params[name]}")
     for name, (least, most, above, below) in domains.items():
         value = setting(params, name)
         if not (least <= value <= most) or (above and value == least) or (below and value == most):
@@ -609,6 +626,28 @@ def check(params, domains):
 
 
 BIG = 2.0**500
+WORDS = {
+    "relation": ("add-remove", "replace-one"),
+    "noise": ("discrete", "floating"),
+    "gradients": ("filter", "clip"),
+    "candidates": ("uniform", "log", "sketch", "quantiles", "iterative-hessian"),
+    "scheme": ("dpboost", "seq", "para", "inprivate", "np"),
+    "turn_budget": ("whole", "amplified"),
+    "loss": ("square", "log"),
+    "gain": ("newton", "count"),
+    "sketch_per": ("tree", "run"),
+    "missing": ("learned", "left"),
+    "leaf": ("laplace", "minimum", "average"),
+    "stopping": ("never", "noisy"),
+    "sampler": ("racing", "gumbel"),
+    "update": ("newton", "gradient", "averaging"),
+    "one_vs_rest": ("divided", "together"),
+    "features": ("uniform", "cyclic"),
+    "values": ("uniform", "grid"),
+    "weights": ("relative", "slides"),
+    "orders": ("one", "joint", "shared"),
+    "support": ("additive", "max"),
+}
 
 
 # --- DPBoost ----------------------------------------------------------------------------------------------------------
@@ -899,7 +938,7 @@ def inprivate_train(p, schema, x, y, tape):
     return [ensemble(0.0, [setting(p, "shrinkage")] * len(turns), own) for own in trees]
 
 
-# --- DP-XGBoost, public candidates ------------------------------------------------------------------------------------
+# --- DP-XGBoost --------------------------------------------------------------------------------------------------------
 
 
 def dpxgboost_check(p):
@@ -916,6 +955,12 @@ def dpxgboost_check(p):
             "regularisation": (GRID, BIG, False, False),
             "child_minimum": (1, 1e9, False, False),
             "gradient_bound": (GRID, 1024, True, False),
+            "columns": (0, 1, True, False),
+            "delta": (0, 1, False, True),
+            "ratio_bound": (GRID, INF, True, True),
+            "shrinkage": (0, 1e100, True, False),
+            **{f"{name}_part": (0, INF, True, True) for name in ("sketch", "split", "count", "leaf")},
+            **{name: (0, INF, True, True) for name in ("count_weight", "level_growth", "tree_growth")},
         },
     )
 
@@ -987,18 +1032,156 @@ def dpxgboost_average(g, weighted, weight, p):
     return -clamp(average, -bound, bound)
 
 
-def dpxgboost_train(p, schema, x, y, tape):
-    """Boosting with public candidates."""
-    dpxgboost_check(p)
-    candidates, model = candidates_of(schema, "uniform", p["bins"]), []
+def dpxgboost_parted(weights, count):
+    """At most `count` edges, 1 to bins - 1, that part weights >= 0 evenly, by a pruned weighted quantile summary."""
+    value = [j for j, w in enumerate(weights) if w > 0]
+    own, through, total = [weights[j] for j in value], [], num(0.0)
+    for w in own:
+        total = w if not through else total + w
+        through.append(total)
+    below, last = [t - w for t, w in zip(through, own)], len(own) - 1
+    found = value
+    if len(value) > count + 1:
+        middle = [(a + b) / 2.0 for a, b in zip(below, through)]
+        answers = []
+        for k in range(count + 1):
+            rank = total * float(k) / float(count)
+            index = max(sum(1 for m in middle if m <= rank) - 1, 0)
+            after = min(index + 1, last)
+            nearer = 2.0 * rank >= (below[index] + own[index]) + (through[after] - own[after])
+            answers.append(after if middle[0] <= rank < middle[-1] and nearer else index)
+        found = [value[a] for a in sorted(set(answers))]
+    return found[1:] or [len(weights) // 2]
+
+
+def dpxgboost_sketch(p, weights, path, tape):
+    """Edges of every feature from one noisy histogram of all."""
+    noise, found = tape.noise(path, [w for one in weights for w in one]), []
+    for one in weights:
+        kept, noise = [w if w > 0 else num(0.0) for w in noise[: len(one)]], noise[len(one) :]
+        found.append(dpxgboost_parted(kept if any(kept) else [num(1.0)] * len(one), p["bins"]))
+    return found
+
+
+def dpxgboost_halvings(count):
+    """How often intervals are halved for at most `count` quantiles."""
+    return max(1, (count + 1).bit_length() - 1)
+
+
+def dpxgboost_medians(p, weights, path, tape):
+    """Edges of every feature by halving all intervals of its bins."""
+    most, chosen = max(map(len, weights)), [[] for _ in weights]
+    for level in range(dpxgboost_halvings(p["bins"])):
+        table = []
+        for one, edges in zip(weights, chosen):
+            sums, bins = [num(0.0)], len(one)
+            for w in one:
+                sums.append(sums[-1] + w)
+            ends = [0, *(min(max(e, 0), bins) for e in sorted(edges)), bins]
+            for low, high in zip(ends, ends[1:]):
+                table.append([
+                    -abs((sums[e] - sums[low]) - (sums[high] - sums[e])) / 2.0 if low <= e <= high and e < bins else num(-INF)
+                    for e in range(1, most)
+                ])  # fmt: skip
+        picks = [int(one[0]) for one in tape.choose(f"{path} {level}", table, [[num(float(e))] for e in range(1, most)])]
+        for f, edges in enumerate(chosen):
+            own, picks = picks[: len(edges) + 1], picks[len(edges) + 1 :]
+            chosen[f] = [e for pair in zip(own, [*edges, None]) for e in pair if e is not None]
+    return [sorted(set(edges)) for edges in chosen]
+
+
+def dpxgboost_candidates(p, schema, candidates, features, codes, h, scope, tape):
+    """What a tree, or a run, may split on: of each feature some of its candidates, none where it is not there."""
+    found = [one if f in features else [] for f, one in enumerate(candidates)]
+    asked = [f for f in features if not schema.categorical[f]]
+    if p["candidates"] == "uniform" or not asked:
+        return found
+    bins = bin_counts(candidates, schema.categorical)
+    table = bin_table(codes, [0] * len(codes), 1, [h], bins)[0][0]
+    weights = [table[sum(bins[:f]) + 1 : sum(bins[: f + 1])] for f in asked]
+    if p["candidates"] == "sketch":
+        edges = dpxgboost_sketch(p, weights, f"{scope}/sketch", tape)
+    else:
+        edges = dpxgboost_medians(p, weights, f"{scope}/medians", tape)
+    for f, own in zip(asked, edges):
+        found[f] = [candidates[f][e - 1] for e in own]
+    return found
+
+
+def dpxgboost_seen(p, features):
+    """How many of so many features of a kind a tree sees."""
+    return min(features, max(1, round(float(setting(p, "columns")) * features)))
+
+
+def dpxgboost_kinds(schema):
+    """Numeric features that can be split, and categorical ones."""
+    every = range(len(schema.features))
+    numeric = [f for f in every if not schema.categorical[f] and schema.bounds(f)[0] < schema.bounds(f)[1]]
+    return numeric, [f for f in every if schema.categorical[f]]
+
+
+def dpxgboost_columns(p, schema, scope, tape):
+    """The features of a tree, of each kind those with the smallest public numbers."""
+    if setting(p, "columns") == 1:
+        return sorted(sum(dpxgboost_kinds(schema), []))
+    drawn = tape.take(f"{scope}/columns", "draw", [len(schema.features)], ["uniform"])[1]
+    found = []
+    for kind in dpxgboost_kinds(schema):
+        found += sorted(kind, key=lambda f: drawn[f])[: dpxgboost_seen(p, len(kind))]
+    return sorted(found)
+
+
+def dpxgboost_unsplit(p, schema):
+    """A split that sends every record left."""
+    f = min(sum(dpxgboost_kinds(schema), []))
+    high = len(schema.features[f]["categories"]) if schema.categorical[f] else math.nextafter(schema.bounds(f)[1], INF)
+    return [num(float(f)), num(float(high)), num(0.0)][: 2 if p["missing"] == "left" else 3]
+
+
+def dpxgboost_grown(p, schema, x, used, g, h, candidates, scope, tape):
+    """A tree's splits, and where every used record ends."""
     plain = options_of(candidates)
     options = plain if p["missing"] == "left" else [[*one, num(side)] for side in (0.0, 1.0) for one in plain]
+    second, bins = None if p["loss"] == "log" and p["gain"] == "count" else h, bin_counts(candidates, schema.categorical)
+    inside, members, chosen = [x[i] for i in used], [0] * len(used), []
+    codes = [codes_of(one, candidates, schema.categorical) for one in inside]
+    for level in range(p["depth"]):
+        table = bin_table(codes, members, 2**level, [g, second], bins)
+        utility = [
+            dpxgboost_utilities([table[0][k], table[1][k]], candidates, schema.categorical, p) for k in range(2**level)
+        ]
+        splits = tape.choose(f"{scope}/splits of level {level}", utility, options)
+        if p["stopping"] == "noisy":
+            there = node_table(descend(members, inside, splits, schema.categorical), 2 ** (level + 1), [None])[0]
+            count = tape.noise(f"{scope}/counts of level {level}", there)
+            least = [min(count[2 * k], count[2 * k + 1]) for k in range(2**level)]
+            enough = [one >= p["child_minimum"] for one in least]
+            splits = [one if right else dpxgboost_unsplit(p, schema) for one, right in zip(splits, enough)]
+        chosen += splits
+        members = descend(members, inside, splits, schema.categorical)
+    return chosen, members
+
+
+def dpxgboost_train(p, schema, x, y, tape):
+    """Boosting on public candidates, noisy sketches or quantiles."""
+    dpxgboost_check(p)
+    if p["loss"] == "log" and schema.regression:
+        raise Refused("log loss of a regression")
+    public = p["bins"] if p["candidates"] == "uniform" else p["sketch_bins"] - 1
+    grid, model = candidates_of(schema, "uniform", public), []
+    codes = [codes_of(one, grid, schema.categorical) for one in x]
     rate = setting(p, "subsample")
     for output in range(schema.scores):
         labels = [dpxgboost_label(p, schema, output, one) for one in y]
-        scores, trees = [num(0.0)] * len(y), []
+        scores, trees, shared = [num(0.0)] * len(y), [], None
+        if p["sketch_per"] == "run":
+            found = [dpxgboost_statistics(p, schema, num(0.0), label) for label in labels]
+            used, every = [i for i in range(len(y)) if found[i][1]], sorted(sum(dpxgboost_kinds(schema), []))
+            own = [codes[i] for i in used], [found[i][0]["h"] for i in used]
+            shared = dpxgboost_candidates(p, schema, grid, every, *own, f"score {output}", tape)
         for t in range(p["trees"]):
             scope = f"score {output}/tree {t}"
+            features = dpxgboost_columns(p, schema, scope, tape)
             found = [dpxgboost_statistics(p, schema, s, label) for s, label in zip(scores, labels)]
             used = list(range(len(y)))
             if rate < 1:
@@ -1006,16 +1189,12 @@ def dpxgboost_train(p, schema, x, y, tape):
                 scope = f"{scope}/rows"
             used = [i for i in used if found[i][1]]
             g, h = [found[i][0]["g"] for i in used], [found[i][0]["h"] for i in used]
-            second = None if p["loss"] == "log" and p["gain"] == "count" else h
-
-            def choose(level, table, scope=scope):
-                utility = [
-                    dpxgboost_utilities([table[0][k], table[1][k]], candidates, schema.categorical, p)
-                    for k in range(2**level)
-                ]
-                return tape.choose(f"{scope}/splits of level {level}", utility, options)
-
-            splits, members = grow(x, [g, second], used, candidates, schema.categorical, p["depth"], choose)
+            if shared is None:
+                own = [codes[i] for i in used], h
+                candidates = dpxgboost_candidates(p, schema, grid, features, *own, scope, tape)
+            else:
+                candidates = [one if f in features else [] for f, one in enumerate(shared)]
+            splits, members = dpxgboost_grown(p, schema, x, used, g, h, candidates, scope, tape)
             width = 2 ** p["depth"]
             if p["leaf"] == "average":
                 highest, bound = dpxgboost_bounds(p)
@@ -1034,15 +1213,21 @@ def dpxgboost_train(p, schema, x, y, tape):
 
 
 def dpxgboost_budget(p, schema):
-    """epsilon of one level's choice and of the leaves, for every tree on its sampled records."""
+    """epsilon of the run's sketch, and of sketch, each level's choice and counts, and leaves of every sampled tree."""
+    asked = p["candidates"] != "uniform" and dpxgboost_kinds(schema)[0]
+    sketch = float(setting(p, "sketch_part")) if asked else 0.0
     split, leaf = float(setting(p, "split_part")), float(setting(p, "leaf_part"))
-    score = float(setting(p, "epsilon")) / schema.scores
+    count = float(setting(p, "count_part")) if p["stopping"] == "noisy" else 0.0
+    score, once = float(setting(p, "epsilon")) / schema.scores, 0.0
+    if p["sketch_per"] == "run":
+        once, sketch = score * sketch / (sketch + split + count + leaf), 0.0
     levels, found = shares_of(setting(p, "level_growth"), p["depth"]), []
     for share in shares_of(setting(p, "tree_growth"), p["trees"]):
-        spent, rate = score * share, float(setting(p, "subsample"))
-        unit = before_sampling(spent, rate) / (split + leaf)
-        found.append(([unit * split * part for part in levels], unit * leaf))
-    return found
+        spent, rate = (score - once) * share, float(setting(p, "subsample"))
+        unit = before_sampling(spent, rate) / (sketch + split + count + leaf)
+        counts = [unit * count / len(levels)] * len(levels) if count else []
+        found.append((unit * sketch, [unit * split * part for part in levels], counts, unit * leaf))
+    return once, found
 
 
 def before_sampling(epsilon, rate):
@@ -1079,19 +1264,41 @@ def dpxgboost_bound(p):
     return most, at_least(relation * exact / (1 + lam)), relation
 
 
+def dpxgboost_sketches(p, schema, epsilon):
+    """The releases of one sketch, or of quantiles; none where nothing is sketched."""
+    numeric = len(dpxgboost_kinds(schema)[0])
+    if p["candidates"] == "uniform" or not numeric:
+        return []
+    size = dpxgboost_seen(p, numeric) if p["sketch_per"] == "tree" else numeric
+    bound = at_least(size * changed(p["relation"]) * Fraction(float(dpxgboost_bounds(p)[0])))
+    if p["candidates"] == "sketch":
+        touched = size * changed(p["relation"])
+        return [release("sketch", laplace_charge(epsilon, bound, p["relation"], p["noise"], touched))]
+    levels = dpxgboost_halvings(p["bins"])
+    charge = exponential_charge(epsilon / levels, bound, p["relation"], p["sampler"])
+    return [release(f"medians {level}", charge) for level in range(levels)]
+
+
 def dpxgboost_plan(p, schema):
-    """Everything that a run with public candidates releases."""
+    """Everything that a run releases."""
     dpxgboost_check(p)
-    if p["candidates"] != "uniform" or p["stopping"] != "never" or setting(p, "delta") > 0:
-        raise NotImplementedError("plans of sketches, of stopping, or with a delta")
+    if p["loss"] == "log" and schema.regression:
+        raise Refused("log loss of a regression")
+    if setting(p, "delta") > 0:
+        raise NotImplementedError("plans with a delta")
     (most, bound, touched), relation = dpxgboost_bound(p), p["relation"]
     method, events = "poisson" if relation == "add-remove" else "without-replacement", []
+    once, trees = dpxgboost_budget(p, schema)
     for _ in range(schema.scores):
-        for levels, leaves in dpxgboost_budget(p, schema):
-            made = [
-                release(f"splits of level {d}", exponential_charge(one, most, relation, p["sampler"]))
-                for d, one in enumerate(levels)
-            ]
+        events += dpxgboost_sketches(p, schema, once) if p["sketch_per"] == "run" else []
+        for sketch, levels, counts, leaves in trees:
+            made = dpxgboost_sketches(p, schema, sketch) if p["sketch_per"] == "tree" else []
+            for d, one in enumerate(levels):
+                made.append(release(f"splits of level {d}", exponential_charge(one, most, relation, p["sampler"])))
+                if counts:
+                    r = changed(relation)
+                    charge = laplace_charge(counts[d], float(r), relation, p["noise"], r)
+                    made.append(release(f"counts of level {d}", charge))
             made.append(release("leaves", laplace_charge(leaves, bound, relation, p["noise"], touched)))
             if setting(p, "subsample") == 1:
                 events += made
@@ -2219,12 +2426,20 @@ def one_gaussian(square, bits):
             return found
 
 
-def account(event):
-    """Epsilon of releases one after the other, delta 0 but for Gaussian noise."""
+def account(event, relation):
+    """Epsilon at delta 0: sums, the largest part of disjoint ones, and samples, of records that fall into them secretly."""
 
     def pure(one):
         if "repeat" in one:
             return one["repeat"] * pure(one["event"])
+        if "sequential" in one:
+            return sum(pure(inner) for inner in one["sequential"])
+        if "subsample" in one:
+            return amplified([(number(one["subsample"]), pure(one["event"]))])
+        if "partition" in one:
+            costs = [pure(inner) for inner in one["events"]]
+            shares = [number(share) for share in one["partition"]]
+            return max(costs) if relation == "replace-one" else amplified(list(zip(shares, costs)))
         mechanism, bound = one["mechanism"], number(one["sensitivity"]["bound"])
         if "coefficient" in mechanism:
             return number(mechanism["coefficient"]) * bound
@@ -2233,10 +2448,16 @@ def account(event):
     return pure(event)
 
 
+def amplified(parts):
+    """log(1 + sum of share (e^epsilon - 1)) of what a record is in with these shares."""
+    return math.log1p(math.fsum(share * math.expm1(epsilon) for share, epsilon in parts))
+
+
 def gaussian_account(event, delta):
     """Epsilon of Gaussian releases: exact for continuous noise and that of many steps, else by Renyi orders."""
-    count, one = event["repeat"], event["event"]
-    mu = math.sqrt(count) * number(one["sensitivity"]["bound"]) / number(one["mechanism"]["sd"])
+    parts = [(one.get("repeat", 1), one.get("event", one)) for one in event.get("sequential", [event])]
+    squares = [n * (number(one["sensitivity"]["bound"]) / number(one["mechanism"]["sd"])) ** 2 for n, one in parts]
+    mu, one = math.sqrt(math.fsum(squares)), min((one for _, one in parts), key=lambda one: number(one["mechanism"]["sd"]))
     steps = number(one["mechanism"]["sd"]) / number(one["mechanism"].get("step", "0x1p-60"))
     if one["mechanism"]["name"] == "DiscreteGaussian" and steps < 1024:
         orders = [1 + k / 64 for k in range(1, 64 * 64)]
@@ -2489,14 +2710,25 @@ def op_predict(paper, i):
     return {"scores": out(found)}
 
 
+def splittable(paper, schema):
+    """Refuses a schema that gives no candidate; S-GBDT has none."""
+    if paper != "sgbdt" and not sum(dpxgboost_kinds(schema), []):
+        raise Refused("no candidate at all")
+
+
 def op_plan(paper, i):
+    schema = Schema(i["schema"])
     paper_function(paper, 3)(i["params"])
-    return {"event": globals()[f"{paper}_plan"](i["params"], Schema(i["schema"]))}
+    splittable(paper, schema)
+    return {"event": globals()[f"{paper}_plan"](i["params"], schema)}
 
 
 def op_train(paper, i):
     tape, schema = Tape(i["tape"]), Schema(i["schema"])
     y = flat(i["y"])
+    if not all(-INF < one < INF if schema.regression else one in range(len(schema.target["values"])) for one in y):
+        raise Refused("a label that is none")
+    splittable(paper, schema)
     model = paper_function(paper, 0)(i["params"], schema, rows(i["x"]), y, tape)
     tape.finish()
     return {"releases": tape.releases, "model": model}
@@ -2515,7 +2747,7 @@ def op_sample(paper, i):
 
 def op_account(paper, i):
     delta = number(i["delta"])
-    found = gaussian_account(i["event"], delta) if delta else account(i["event"])
+    found = gaussian_account(i["event"], delta) if delta else account(i["event"], i["relation"])
     return {"epsilon": float(found).hex()}
 
 

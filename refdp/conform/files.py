@@ -7,17 +7,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from refdp.conform import normative
+from refdp.conform import normative, runs
 from refdp.conform.made import drawn_from
 from refdp.conform.parts import PARTS
-from refdp.conform.runs import WHOLE
 from refdp.conform.vector import defaults_json
 from refdp.documents import parsed
 from refdp.errors import InvalidParameter
 from refdp.faces.registry import OWN, PAPERS, paper
 
 FORMAT, VERSION = "refdp-vectors", 1
-KINDS = {**PARTS, **WHOLE}
+KINDS = {**PARTS, **runs.KINDS}
 LEVELS = {
     "predict": ("grid", "encode", "route", "predict"),
     "node": ("statistics", "node", "mechanism"),

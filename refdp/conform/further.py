@@ -6,7 +6,7 @@ other vectors.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from refdp.privacy.events import Relation
 
@@ -14,12 +14,15 @@ from refdp.privacy.events import Relation
 class Further(NamedTuple):
     """target: of its schema. settings: those that are fixed. far: where a few labels are, 1 for high, -1 for low.
 
-    0: labels are as those of other vectors.
+    0: labels are as those of other vectors. features: many are three numeric ones that can be split, one
+    that cannot, and two categorical ones. records: at least so many.
     """
 
     target: str
     settings: dict[str, Any]
     far: int = 0
+    features: Literal["drawn", "one", "many"] = "drawn"
+    records: int = 8
 
 
 SURE: dict[str, Any] = {
@@ -89,3 +92,67 @@ FURTHER: dict[str, tuple[Further, ...]] = {
     ),
 }  # fmt: skip
 """By paper, in the order of the vectors."""
+
+SKETCHED: dict[str, Any] = {"sketch_bins": 12, "bins": 3, "stopping": "noisy", "child_minimum": 2, "epsilon": 8.0}
+"""Of DP-XGBoost, with noise that now and then turns round whether a node is split."""
+WHOLE: dict[str, tuple[Further, ...]] = {
+    "dpboost": (
+        Further("regression", {
+            "trees": 24, "trees_per_ensemble": 12, "depth": 1, "bins": 1, "noise": "floating",
+        }, features="one"),
+        Further("binary", {"trees": 1, "depth": 7, "bins": 1, "scheme": "dpboost"}, features="one"),
+    ),
+    "inprivate": (
+        Further("regression", {"owners": 3, "rounds": 8, "depth": 2, "bins": 1, "noise": "floating"}),
+        Further("binary", {"owners": 1, "rounds": 1, "depth": 7, "bins": 1}, features="one"),
+    ),
+    "dpxgboost": (
+        Further("regression", SKETCHED | {
+            "trees": 3, "depth": 2, "candidates": "sketch", "sketch_per": "tree", "columns": 0.5, "missing": "learned",
+            "leaf": "laplace", "noise": "floating", "loss": "square", "relation": Relation.ADD_REMOVE, "subsample": 1.0,
+        }, features="many", records=12),
+        Further("binary", SKETCHED | {
+            "trees": 2, "depth": 2, "candidates": "quantiles", "sketch_per": "tree", "columns": 0.4, "missing": "left",
+            "loss": "log", "gain": "newton", "sketch_part": 0.5, "count_part": 2.0, "relation": Relation.REPLACE_ONE,
+            "noise": "discrete", "subsample": 0.75,
+        }, features="many", records=14),
+        Further("classes", SKETCHED | {
+            "trees": 2, "depth": 1, "candidates": "sketch", "sketch_per": "run", "columns": 0.7, "loss": "log",
+            "gain": "count", "relation": Relation.REPLACE_ONE, "noise": "discrete", "bins": 5, "child_minimum": 3,
+        }, features="many", records=12),
+        Further("regression", SKETCHED | {
+            "trees": 2, "depth": 2, "candidates": "quantiles", "sketch_per": "run", "columns": 0.25, "bins": 7,
+            "subsample": 0.5, "sketch_part": 3.0, "relation": Relation.ADD_REMOVE, "noise": "floating",
+        }, features="many", records=12),
+        Further("binary", SKETCHED | {
+            "trees": 2, "depth": 1, "candidates": "sketch", "sketch_per": "tree", "columns": 1.0, "loss": "log",
+            "gain": "newton", "bins": 2, "subsample": 0.5, "relation": Relation.ADD_REMOVE, "noise": "floating",
+            "stopping": "never", "sketch_bins": 40,
+        }, records=20),
+        Further("regression", {
+            "trees": 24, "depth": 1, "candidates": "sketch", "sketch_bins": 4, "bins": 1,
+        }, features="one"),
+        Further("binary", {"trees": 1, "depth": 7, "bins": 1, "missing": "left"}, features="one"),
+        Further("regression", {
+            "trees": 4, "depth": 3, "candidates": "uniform", "bins": 2, "stopping": "noisy", "child_minimum": 4,
+            "noise": "floating", "missing": "learned", "subsample": 1.0,
+        }, features="many", records=16),
+        Further("regression", {"epsilon": 1500.0, "trees": 1, "depth": 1, "subsample": 0.5}),
+        Further("binary", {"epsilon": 1100.0, "trees": 2, "depth": 1, "subsample": 0.75, "tree_growth": 1.0}),
+    ),
+    "fedgbdt": (
+        Further("regression", {"trees": 24, "depth": 1, "bins": 2, "noise": "floating"}, features="one"),
+        Further("binary", {"trees": 1, "depth": 7, "bins": 2}, features="one"),
+    ),
+    "sgbdt": (
+        Further("regression", {"trees": 18, "extra_trees": 5, "depth": 1, "noise": "floating", "epsilon": 8.0}),
+        Further("binary", {
+            "trees": 1, "extra_trees": 0, "depth": 7, "noise": "floating", "epsilon": 8.0,
+        }, features="one"),
+    ),
+    "grove": (
+        Further("regression", {"trees": 24, "depth": 1, "bins": 2, "noise": "floating", "feature_share": None}),
+        Further("binary", {"trees": 1, "depth": 7, "bins": 2, "feature_share": None}, features="one"),
+    ),
+}  # fmt: skip
+"""Of plans and whole runs alone, after those: more than 20 trees and seven levels; what DP-XGBoost sketches."""

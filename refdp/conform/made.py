@@ -9,8 +9,9 @@ import random
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,6 +66,17 @@ def schema_of(chance: random.Random, target: str, *, numeric_only: bool = False)
         found = Interval(*chance.choice(((-1.0, 1.0), (0.0, 10.0), (-0.3, 0.7))))
     schema = Schema(tuple(features), found)
     return wider.schema(chance, schema, numeric_only=numeric_only) if is_fresh() else schema
+
+
+def with_features(schema: Schema, which: Literal["one", "many"]) -> Schema:
+    """The schema with its first feature, or six: numeric ones, one of equal bounds, and categorical ones."""
+    if which == "one":
+        return replace(schema, features=schema.features[:1])
+    features = (
+        Categorical("c", ("a", "b", "c")), Numeric("x0", 0.0, 1.0), Numeric("even", 2.0, 2.0), Numeric("x1", -3.0, 4.0),
+        Categorical("d", ("a", "b")), Numeric("x2", 0.1, 0.4),
+    )  # fmt: skip
+    return replace(schema, features=features)
 
 
 def target_of(schema: Schema) -> str:

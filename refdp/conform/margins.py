@@ -17,11 +17,18 @@ from numpy.typing import NDArray
 
 from refdp.conform.compare import Difference, differences
 from refdp.conform.judge import Judgement
-from refdp.conform.plain import array_in, array_out, floated
+from refdp.conform.plain import array_in, array_out, floated, hexed
+from refdp.conform.tape_file import law_in
 from refdp.data import candidates as grids
 from refdp.data import numbers
-from refdp.data.records import Categorical, Classes, Floats, Interval, Numeric, Schema
+from refdp.data.records import Categorical, Classes, Floats, Interval, Numeric, Records, Schema
 from refdp.errors import InvalidParameter
+from refdp.faces import registry
+from refdp.privacy.curator import Curator
+from refdp.privacy.events import Relation
+from refdp.privacy.replay import Recorder
+from refdp.privacy.sources import Listed
+from refdp.privacy.tape import TapeSource
 
 Integers = NDArray[np.int64]
 ACCEPTABLE = Judgement("acceptable", "utilities or choices within the margin")
@@ -127,7 +134,7 @@ def _examined(
         chosen, rows = array_in(want["output"]), array_in(have["output"])
         if np.array_equal(chosen, rows):
             continue
-        offered = options(paper, given)
+        offered = options(paper, given) if _public(given["params"]) else replayed(paper, given, number)
         right, other = places(offered, chosen), places(offered, rows)
         settled = entry["law"] == ["index"]
         if settled or not within(entry["mechanism"], utility, array_in(entry), right, other, ulps):
@@ -166,6 +173,39 @@ def options(paper: str, given: dict[str, Any]) -> Floats:
     if paper != "dpxgboost" or params["missing"] == "left":
         return values
     return np.concatenate([np.column_stack([values, np.full(len(values), side)]) for side in (0.0, 1.0)])
+
+
+def _public(params: dict[str, Any]) -> bool:
+    """Whether every choice of a run is offered the same, which follows from parameters and schema alone."""
+    whole = floated(params.get("columns", hexed(1.0))) == 1
+    return whole and params.get("candidates") not in ("sketch", "quantiles")
+
+
+def replayed(paper: str, given: dict[str, Any], number: int) -> Floats:
+    """What refdp's own run on this tape offers at the tape's entry of this number, shape (options, columns).
+
+    Errors: InvalidParameter where it offers nothing there.
+    """
+    module, schema = registry.paper(paper).module, _schema(given["schema"])
+    known = {name: _setting(value) for name, value in given["params"].items()}
+    params = module.Params(**{**known, "relation": Relation(known["relation"])})
+    tape = [Listed(tuple(one["path"].split("/")), one["kind"], law_in(one["law"]), array_in(one))
+            for one in given["tape"]]  # fmt: skip
+    recorder = Recorder(TapeSource(tape), params.relation)
+    with np.errstate(all="ignore"):
+        module.train(
+            params, Records(schema, array_in(given["x"]), array_in(given["y"])), Curator(recorder, params.relation)
+        )
+    found = recorder.transcript.entries[number].request.options
+    if found is None:
+        raise InvalidParameter("a release that is no choice")
+    return np.asarray(found, dtype=np.float64)
+
+
+def _setting(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(_setting(one) for one in value)
+    return float.fromhex(value) if isinstance(value, str) and value.lstrip("-").startswith("0x") else value
 
 
 def _schema(body: dict[str, Any]) -> Schema:

@@ -36,8 +36,8 @@ def node(paper: str) -> Iterator[Vector]:
         yield _sums(chance)
         if number < 36:
             yield from NODES[paper](paper, chance)
-    for number, (target, fixed, _) in enumerate(FURTHER[paper] if paper != "grove" else ()):
-        yield from NODES[paper](paper, chance_of(paper, "further node", number), target, fixed)
+    for number, one in enumerate(FURTHER[paper] if paper != "grove" else ()):
+        yield from NODES[paper](paper, chance_of(paper, "further node", number), one.target, one.settings)
     if paper == "grove":
         yield from (_on_edges(chance_of(paper, "edges", number)) for number in range(6))
 
@@ -335,6 +335,21 @@ def mechanism(paper: str) -> Iterator[Vector]:
             yield _application(made[kind], chance)
         if kind in ("Exponential", "Racing"):
             yield from _narrow("gumbel" if kind == "Exponential" else "racing")
+    yield from _of_all_bits(paper)
+
+
+def _of_all_bits(paper: str) -> Iterator[Vector]:
+    """Floating noise of scales that are powers of 2 or just beside, on values and draws that use every bit."""
+    for kind in ("Laplace", "Gaussian"):
+        if any(one.startswith(kind) for one in MECHANISMS[paper]):
+            for number, scale in enumerate((1.0, 0.125, 2.0**20, math.nextafter(4.0, 0.0), math.nextafter(4.0, 9.0))):
+                chance = chance_of(paper, "all bits", kind, number)
+                several = "Gaussians" in MECHANISMS[paper] and kind == "Gaussian"
+                one: Mechanism = Laplace(scale) if kind == "Laplace" else Gaussian((scale, 0.5) if several else scale)
+                value, standard = (np.array([[chance.uniform(-3, 3) for _ in range(2)]]) for _ in "ab")
+                body = {"mechanism": mechanism_out(one), "value": floats(value), "standard": floats(standard)}
+                yield Vector("apply", f"{kind} of scale {scale}, every bit in use", body,
+                             {"output": floats(one.apply(value, standard))}, ("ScaleOff", "SnapToGrid"))  # fmt: skip
 
 
 def _narrow(sampler: Literal["gumbel", "racing"]) -> Iterator[Vector]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from refdp.accounting import account as account_of
-from refdp.conform.further import FURTHER
+from refdp.conform.further import FURTHER, WHOLE
 from refdp.conform.made import (
     MadeSource,
     chance_of,
@@ -23,12 +23,23 @@ from refdp.conform.made import (
     settings_of,
     target_of,
     with_far_labels,
+    with_features,
 )
 from refdp.conform.plain import hexed, mechanism_out, sensitivity_out
-from refdp.conform.vector import CHOICES, Vector, outcome_json, params_json, records_json, schema_json, tape_json
-from refdp.data.records import Records
+from refdp.conform.vector import (
+    CHOICES,
+    Vector,
+    floats,
+    outcome_json,
+    params_json,
+    records_json,
+    schema_json,
+    tape_json,
+)
+from refdp.data.records import Interval, Numeric, Records
 from refdp.faces import registry
 from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace, Mechanism
+from refdp.privacy.curator import Array
 from refdp.privacy.events import (
     Event,
     Parallel,
@@ -114,12 +125,16 @@ def _small(paper: str, chance: random.Random, target: str, fixed: dict[str, Any]
 
 def further(paper: str, kind: str) -> Iterator[tuple[random.Random, Any, Records]]:
     """Parameters and records of the last runs of a kind, whose settings no other run has."""
-    for number, one in enumerate(FURTHER[paper]):
-        chance, params, records = _small(paper, chance_of(paper, f"further {kind}", number), one.target, one.settings)
+    listed = [(f"further {kind}", number, one) for number, one in enumerate(FURTHER[paper])]
+    listed += [(f"whole {kind}", number, one) for number, one in enumerate(WHOLE[paper])]
+    for name, number, one in listed:
+        chance, params, records = _small(paper, chance_of(paper, name, number), one.target, one.settings)
         if one.far:
             records = with_far_labels(chance, records_of(chance, records.schema, 36), one.far)
-        elif records.size < 8:
-            records = records_of(chance, records.schema, 8)
+        elif one.features != "drawn":
+            records = records_of(chance, with_features(records.schema, one.features), one.records)
+        elif records.size < one.records:
+            records = records_of(chance, records.schema, one.records)
         yield chance, params, records
 
 
@@ -231,6 +246,23 @@ BAD: dict[str, tuple[tuple[str, Any], ...]] = {
 }  # fmt: skip
 
 
+WORDS: dict[str, tuple[str, ...]] = {
+    "dpboost": ("relation", "noise", "gradients", "candidates", "scheme"),
+    "inprivate": ("relation", "noise", "candidates", "turn_budget"),
+    "dpxgboost": ("relation", "noise", "loss", "gain", "gradients", "candidates", "sketch_per", "missing", "leaf",
+                  "stopping", "sampler"),
+    "fedgbdt": ("relation", "noise", "update", "one_vs_rest"),
+    "sgbdt": ("relation", "noise", "features", "values", "weights", "support"),
+    "grove": ("relation", "noise"),
+}  # fmt: skip
+"""Settings that are names."""
+MEDIANS: dict[str, Any] = {
+    "candidates": "quantiles", "sketch_bins": 4, "bins": 3, "sketch_per": "tree", "columns": 0.5, "subsample": 0.5,
+    "trees": 1, "depth": 1, "stopping": "noisy", "relation": Relation.REPLACE_ONE, "noise": "discrete",
+}  # fmt: skip
+"""Of a run whose tape is damaged: choices that exclude options, public numbers, a sample of a fixed size."""
+
+
 def negative(paper: str) -> Iterator[Vector]:
     """What a program has to refuse: parameters outside their domain, tapes of other runs."""
     for name, value in BAD[paper]:
@@ -256,6 +288,93 @@ def negative(paper: str) -> Iterator[Vector]:
         for what, tape in damaged.items():
             yield Vector("train", f"a tape with a {what}", {**run_json(params, records), "tape": tape}, {},
                          ("TapeNotChecked",), result="invalid")  # fmt: skip
+    yield from _wrong_values(paper)
+
+
+def _wrong_values(paper: str) -> Iterator[Vector]:
+    """Labels that are none, runs without a candidate, and values that the law of an entry does not give."""
+    for target, label in (("regression", math.nan), ("regression", -math.inf), ("classes", 3.0), ("binary", 0.5)):
+        chance = chance_of(paper, "wrong label", target)
+        schema = schema_of(chance, target)
+        if target == "classes" and not isinstance(schema.target, Interval):
+            label = float(len(schema.target.values))
+        params, records = params_of(paper, **settings_of(paper, chance, target)), records_of(chance, schema, 3)
+        source = MadeSource(chance)
+        _, recorder = run(paper, params, records, source)
+        body = {**run_json(params, records), "tape": tape_json(source.tape, recorder.transcript)}
+        body["y"] = floats([*records.y[:-1], label])
+        yield Vector("train", f"{target}: a label of {label}", body, {}, ("LabelNotChecked",), result="invalid")
+    for name, value in (("columns", 0.0), ("columns", 1.5), ("delta", 1.0), ("shrinkage", 0.0), ("ratio_bound", 0.0),
+                        ("sketch_part", 0.0), ("tree_growth", 0.0)) if paper == "dpxgboost" else ():  # fmt: skip
+        given = params_json(case(paper, "wrong values", 0)[1])
+        body = {"params": {**given, name: hexed(value)}, "schema": schema_json(schema)}
+        yield Vector("plan", f"{name} = {value} is outside its domain", body, {}, ("ParameterDomain",),
+                     result="invalid")  # fmt: skip
+    for name in WORDS[paper]:
+        given = params_json(case(paper, "wrong values", 0)[1])
+        assert name in given
+        body = {"params": {**given, name: "other"}, "schema": schema_json(schema)}
+        yield Vector("plan", f"{name} of another name", body, {}, ("ParameterDomain",), result="invalid")
+    runs = [case(paper, "wrong values", number, noise="floating") for number in range(3)]
+    chance, params, records = runs[0]
+    even = replace(records.schema, features=(Numeric("x", 2.0, 2.0),))
+    body = {"params": params_json(params), "schema": schema_json(even)}
+    if paper != "sgbdt":  # whose features are drawn, whatever their bounds
+        yield Vector("plan", "no feature can be split", body, {}, ("NoCandidate",), result="invalid")
+    if paper == "dpxgboost":
+        body = {"params": params_json(replace(params, loss="log")), "schema": schema_json(records.schema)}
+        yield Vector("plan", "log loss of a regression", body, {}, ("ParameterDomain",), result="invalid")
+        runs.append(case(paper, "wrong values", 3, **MEDIANS))
+    seen = set[str]()
+    for chance, params, records in runs:
+        source = MadeSource(chance)
+        _, recorder = run(paper, params, records, source)
+        listed = tape_json(source.tape, recorder.transcript)
+        for place, (entry, said) in enumerate(zip(listed, recorder.transcript.entries, strict=True)):
+            for what, other in _damaged(entry, said.value):
+                if what not in seen and entry["values"]:
+                    seen.add(what)
+                    tape = [*listed[:place], {**entry, **other}, *listed[place + 1 :]]
+                    yield Vector("train", what, {**run_json(params, records), "tape": tape}, {}, ("TapeNotChecked",),
+                                 result="invalid")  # fmt: skip
+
+
+def _damaged(entry: dict[str, Any], utility: Array | None) -> Iterator[tuple[str, dict[str, Any]]]:
+    """What is wrong with an entry of a tape, and the part of it that differs. utility: of a choice."""
+    kind, law, values = entry["kind"], entry["law"][0], entry["values"]
+
+    def last(value: str) -> dict[str, Any]:
+        return {"values": [*values[:-1], value]}
+
+    others = {"release": "draw", "draw": "assign", "assign": "release"}
+    yield f"kind {others[kind]} in place of {kind}", {"kind": others[kind]}
+    if entry["dtype"] == "float64":
+        for number in ("nan", "inf"):
+            yield f"a draw of law {law} that is {number}", last(number)
+        yield f"draws of law {law} that are whole numbers", {"dtype": "int64", "values": ["0" for _ in values]}
+    else:
+        yield (
+            f"kind {kind}, law {law}, as floats",
+            {"dtype": "float64", "values": [hexed(float(one)) for one in values]},
+        )
+    if law == "uniform":
+        yield "a uniform draw of 1", last(hexed(1.0))
+        yield "a uniform draw below 0", last(hexed(-(2.0**-53)))
+    if kind == "draw" and law == "integers":
+        yield "a draw that is too large", last(str(entry["law"][1]))
+        yield "a draw below 0", last("-1")
+    if kind == "assign":
+        yield f"a block below -1, {law}", last("-2")
+        yield f"a block that is too large, {law}", last(str(len(entry["law"][1]) if law == "partition" else 1))
+    if entry.get("mechanism", {}).get("name") == "Exponential":
+        rows, options = entry["shape"]
+        chosen = {"law": ["index"], "dtype": "int64", "shape": [rows]}
+        yield "an option that does not exist", {**chosen, "values": ["0"] * (rows - 1) + [str(options)]}
+        yield "an option below 0", {**chosen, "values": ["0"] * (rows - 1) + ["-1"]}
+        if utility is not None and np.isneginf(utility).any():
+            picks = np.isneginf(utility).argmax(axis=1)  # the first excluded option, or the first one where all are in
+            yield "an option that is excluded", {**chosen, "values": [str(one) for one in picks]}
+        yield "a choice for each option", {**entry, "law": ["index"], "dtype": "int64", "values": ["0"] * len(values)}
 
 
 def account(paper: str) -> Iterator[Vector]:
@@ -278,6 +397,54 @@ def account(paper: str) -> Iterator[Vector]:
         low = bound.lower
         expect = {"lower": hexed(_coarse(low, -1)), "upper": hexed(_coarse(bound.epsilon, 1))}
         yield Vector("account", f"{count} releases of {type(made).__name__}", body, expect, ("ScaleOff", "NotComposed"))
+    yield from _accounts(paper)
+
+
+def _accounts(paper: str) -> Iterator[Vector]:
+    """Of releases that differ, samples and blocks; pure epsilons of these are attained: they are both bounds."""
+    gaussian = paper in ("fedgbdt", "sgbdt", "grove")
+    for number in range(4 if gaussian else 10):
+        chance = chance_of(paper, "accounts", number)
+        relation = Relation.ADD_REMOVE if gaussian or number % 2 == 0 else Relation.REPLACE_ONE
+        event = _normals(chance, paper) if gaussian else _sampled(chance, relation, number // 2)
+        delta = 1e-5 if gaussian else 0.0
+        bound = account_of(Plan(relation, event), delta=delta, quick=True)
+        low = bound.lower if gaussian else bound.epsilon * (1 - 2.0**-40)
+        body = {"relation": str(relation), "delta": hexed(delta), "event": event_json(event)}
+        expect = {"lower": hexed(_coarse(low, -1)), "upper": hexed(_coarse(bound.epsilon, 1))}
+        yield Vector("account", "releases that differ, samples, blocks", body, expect, ("ScaleOff", "NotComposed"))
+
+
+def _normals(chance: random.Random, paper: str) -> Event:
+    """Gaussian releases with different deviations and bounds."""
+    declared = Sensitivity(chance.choice((1.0, 0.3, 2.5)), 2, f"{paper}/account", Relation.ADD_REMOVE)
+    sds = [chance.choice((4.0, 8.0, 30.0)) for _ in range(3)]
+    made = [Gaussian(sd) if paper == "fedgbdt" else DiscreteGaussian(sd, 2.0**-10) for sd in sds]
+    found: list[Event] = [Release(f"x{number}", one, declared) for number, one in enumerate(made)]
+    return Sequential((*found[:2], Repeat(found[2], chance.randint(2, 9))))
+
+
+def _sampled(chance: random.Random, relation: Relation, form: int) -> Event:
+    """Choices and Laplace noise on samples and, where a record is there or not, in blocks."""
+
+    def one(mechanism: Mechanism, norm: Any) -> Release:
+        declared = Sensitivity(chance.choice((1.0, 0.25, 2.0)), norm, "dpboost/account", relation)
+        return Release("x", mechanism, declared)
+
+    scale, rate = chance.choice((1.0, 2.5, 8.0)), chance.choice((0.5, 0.1, 0.25))
+    parts: list[Event] = [
+        one(Exponential(chance.choice((0.5, 0.1))), "range"), one(Laplace(scale), 1),
+        one(DiscreteLaplace(2 * scale, 2.0**-10), 1),
+    ]  # fmt: skip
+    both = Sequential((parts[0], Repeat(parts[1], chance.randint(1, 5))))
+    replaced = relation is Relation.REPLACE_ONE
+    sampled = Subsample(rate, both, "without-replacement" if replaced else "poisson")
+    if form == 0:
+        return Sequential((Repeat(parts[1], 3), parts[2]))
+    if form in (1, 2) or replaced:
+        return Sequential((Repeat(sampled, chance.randint(1, 9)), parts[form % 3]))
+    blocks = Partition((0.5, rate), (parts[form - 2], both))
+    return blocks if form == 3 else Sequential((blocks, sampled))
 
 
 def _coarse(number: float, way: int) -> float:
@@ -303,5 +470,5 @@ def statistical(paper: str) -> Iterator[Vector]:
                          ("ScaleOff", "WrongLaw", "DrawsReused"))  # fmt: skip
 
 
-WHOLE = {"plan": plan, "train": train, "negative": negative, "neighbour": neighbour, "account": account,
+KINDS = {"plan": plan, "train": train, "negative": negative, "neighbour": neighbour, "account": account,
          "statistical": statistical}  # fmt: skip

@@ -117,7 +117,7 @@ def _listed(number: int, body: dict[str, Any]) -> Listed:
     path, kind, law = body.get("path"), body.get("kind"), body.get("law")
     if not (isinstance(path, list) and isinstance(kind, str) and isinstance(law, list) and law):
         raise InvalidParameter(f"tape, entry {number}: path, kind and law are needed, beside dtype, shape and values")
-    return Listed(tuple(map(str, path)), kind, _law_in(law), array_in(body))
+    return Listed(tuple(map(str, path)), kind, law_in(law), array_in(body))
 
 
 def law_out(law: tuple[Any, ...]) -> list[Any]:
@@ -129,7 +129,8 @@ def _law_part(part: Any) -> Any:
     return hexed(part) if isinstance(part, float) else part
 
 
-def _law_in(law: list[Any]) -> tuple[Any, ...]:
+def law_in(law: list[Any]) -> tuple[Any, ...]:
+    """Reads `law_out`."""
     return tuple([_law_read(one) for one in part] if isinstance(part, list) else _law_read(part) for part in law)
 
 

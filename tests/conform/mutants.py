@@ -129,10 +129,27 @@ SHARED = [
     ("the sampler divides too early", "(low + t * high) // s", "low // s + (t * high) // s"),
     ("the sampler is one too wide", "math.isqrt(math.floor(square)) + 1", "math.isqrt(math.floor(square)) + 2"),
     ("the sampler's trial of 1 is off", "    return place % 2 == 1", "    return place % 2 == 0"),
+    ("noise is rounded finer where the scale is a power of two", "math.frexp(scale)[1] - 1 - 32", "math.ceil(math.log2(scale)) - 33"),
+    ("128 values and more are used without their noise", "        return found\n\n    def choose", "        return list(_leaves(value)) if len(found) >= 128 else found\n\n    def choose"),
+    ("a NaN or an infinity on a tape is accepted", ' or not all(-INF < one < INF for one in values):\n            raise Refused(f"{path}: values', ':\n            raise Refused(f"{path}: values'),
+    ("values of a tape may be of another dtype", 'entry["dtype"] != ("int64" if whole else "float64") or ', ""),
+    ("public draws and blocks may lie outside their range", 'if kind != "release" and not all(', "if False and not all("),
+    ("kinds of the tape are not checked", 'or entry["kind"] != kind or', "or"),
+    ("an option beyond the last is the last", "or not all(0 <= pick < width for pick in picks):", "or (picks := [max(0, min(pick, width - 1)) for pick in picks]) is None:"),
+    ("an excluded option can be listed", "if any(row[pick] == -INF for row, pick in zip(table, picks)):", "if False:"),
+    ("labels are not checked", "if not all(-INF < one < INF if schema.regression", "if False and not all(-INF < one < INF if schema.regression"),
+    ("a run without a candidate is accepted", "if paper != \"sgbdt\" and not sum(dpxgboost_kinds(schema), []):\n        raise", "if False:\n        raise"),
+    ("unknown names of settings are accepted", "if name in params and params[name] not in known:", "if False:"),
+    ("a sample costs its share of epsilon", "return math.log1p(math.fsum(share * math.expm1(epsilon) for share, epsilon in parts))", "return math.fsum(share * epsilon for share, epsilon in parts)"),
+    ("Laplace noise costs half", 'return bound / number(mechanism["scale"])', 'return bound / number(mechanism["scale"]) / 2'),
+    ("a partition costs its last block", 'amplified(list(zip(shares, costs)))', "amplified([(shares[-1], costs[-1])])"),
+    ("a sequence costs its first release", 'return sum(pure(inner) for inner in one["sequential"])', 'return pure(one["sequential"][0])'),
+    ("Gaussian releases cost as the first", "mu, one = math.sqrt(math.fsum(squares))", "mu, one = math.sqrt(squares[0])"),
 ]  # fmt: skip
 
 OWN = {
     "dpboost": [
+        ("releases after the 24th are used without noise", "        return found\n\n    def choose", "        return list(_leaves(value)) if len(self.releases) > 24 else found\n\n    def choose"),
         ("records are filtered before rounding", "g = on_grid(score - label)\n    bound = setting(p, \"gradient_bound\")\n    if p[\"gradients\"] == \"clip\":\n        g = clamp(g, -grid_floor(bound), grid_floor(bound))\n    return {\"g\": g, \"h\": num(1.0)}, abs(g) <= bound", "bound = setting(p, \"gradient_bound\")\n    g = score - label\n    used = abs(g) <= bound\n    g = on_grid(g)\n    if p[\"gradients\"] == \"clip\":\n        g = clamp(g, -grid_floor(bound), grid_floor(bound))\n    return {\"g\": g, \"h\": num(1.0)}, used"),
         ("a gradient at the bound is filtered", 'return {"g": g, "h": num(1.0)}, abs(g) <= bound', 'return {"g": g, "h": num(1.0)}, abs(g) < bound'),
         ("no filter", 'return {"g": g, "h": num(1.0)}, abs(g) <= bound', 'return {"g": g, "h": num(1.0)}, True'),
@@ -155,6 +172,7 @@ OWN = {
         ("scores before the trees of an ensemble", "scores = advance(scores, leaf, leaves, setting(p, \"shrinkage\"))\n        model.append(ensemble(0.0, [setting(p, \"shrinkage\")] * len(trees), trees))\n    return model\n\n\n# --- InPrivate", "held = advance(scores, leaf, leaves, setting(p, \"shrinkage\")) if t == 0 else advance(held, leaf, leaves, setting(p, \"shrinkage\"))\n            scores = held\n        model.append(ensemble(0.0, [setting(p, \"shrinkage\")] * len(trees), trees))\n    return model\n\n\n# --- InPrivate"),
     ],
     "inprivate": [
+        ("releases after the 22nd are used without noise", "        return found\n\n    def choose", "        return list(_leaves(value)) if len(self.releases) > 22 else found\n\n    def choose"),
         ("residuals of the wrong sign", "on_grid(clamp(label - score, -bound, bound))", "on_grid(clamp(score - label, -bound, bound))"),
         ("residuals are not cut", "on_grid(clamp(label - score, -bound, bound))", "on_grid(label - score)"),
         ("curvature from the residual before rounding", "r = on_grid(clamp(2.0 * label / (1.0 + exp(2.0 * label * score)), -bound, bound))\n    return {\"r\": r,", "raw = clamp(2.0 * label / (1.0 + exp(2.0 * label * score)), -bound, bound)\n    r = raw\n    return {\"r\": on_grid(raw),"),
@@ -192,9 +210,40 @@ OWN = {
         ("the count's weight is left in", "size = weighted / weight", "size = weighted"),
         ("no filter", "used = [i for i in used if found[i][1]]", "used = list(used)"),
         ("the sample is ignored", "used = selected(tape.take(f\"{scope}/rows\", \"assign\", [len(y)])[1], 0)", "tape.take(f\"{scope}/rows\", \"assign\", [len(y)])"),
+        ("columns are ignored", "[: dpxgboost_seen(p, len(kind))]", "[: len(kind)]"),
+        ("columns are those with the largest numbers", "sorted(kind, key=lambda f: drawn[f])", "sorted(kind, key=lambda f: -drawn[f])"),
+        ("shares of columns are rounded down", 'round(float(setting(p, "columns")) * features)', 'math.floor(float(setting(p, "columns")) * features)'),
+        ("candidates are public whatever is given", "if p[\"candidates\"] == \"uniform\" or not asked:", "if True:"),
+        ("sketches weigh missing values", "table[sum(bins[:f]) + 1 : sum(bins[: f + 1])]", "table[sum(bins[:f]) : sum(bins[: f + 1]) - 1]"),
+        ("sketches count records", "bin_table(codes, [0] * len(codes), 1, [h], bins)", "bin_table(codes, [0] * len(codes), 1, [None], bins)"),
+        ("negative weights of sketches lose their sign", "[w if w > 0 else num(0.0) for w in noise[: len(one)]]", "[abs(w) for w in noise[: len(one)]]"),
+        ("edges of sketches are those of their noise-free weights", "[w if w > 0 else num(0.0) for w in noise[: len(one)]]", "list(one)"),
+        ("edges are a bin too high", "candidates[f][e - 1] for e in own", "candidates[f][min(e, len(candidates[f]) - 1)] for e in own"),
+        ("edges are those below the quantiles", "answers.append(after if middle[0] <= rank < middle[-1] and nearer else index)", "answers.append(index)"),
+        ("medians of all intervals are those of the whole", "(sums[e] - sums[low]) - (sums[high] - sums[e])", "sums[e] - (sums[-1] - sums[e])"),
+        ("medians of intervals are not halved", "abs((sums[e] - sums[low]) - (sums[high] - sums[e])) / 2.0", "abs((sums[e] - sums[low]) - (sums[high] - sums[e]))"),
+        ("medians may lie in other intervals", "if low <= e <= high and e < bins else", "if e < bins else"),
+        ("each level of medians has all of the budget", "exponential_charge(epsilon / levels,", "exponential_charge(epsilon,"),
+        ("the bound of sketches is that of square loss", "changed(p[\"relation\"]) * Fraction(float(dpxgboost_bounds(p)[0])))\n    if p[\"candidates\"]", "changed(p[\"relation\"]) * Fraction(1))\n    if p[\"candidates\"]"),
+        ("the bound of sketches is that of one feature", "size = dpxgboost_seen(p, numeric) if p[\"sketch_per\"] == \"tree\" else numeric", "size = 1"),
+        ("a run's sketch is of the features of a tree", "if p[\"sketch_per\"] == \"tree\" else numeric", "if True else numeric"),
+        ("a run's sketch costs nothing", "spent, rate = (score - once) * share", "spent, rate = score * share"),
+        ("a run's sketch is made for every tree", "shared = dpxgboost_candidates(p, schema, grid, every", "_ = dpxgboost_candidates(p, schema, grid, every"),
+        ("no counts are released", "if p[\"stopping\"] == \"noisy\":\n            there", "if False:\n            there"),
+        ("exact counts decide whether to stop", "[min(count[2 * k], count[2 * k + 1]) for k", "[min(there[2 * k], there[2 * k + 1]) for k"),
+        ("a child of the minimum is too small", "[one >= p[\"child_minimum\"] for one in least]", "[one > p[\"child_minimum\"] for one in least]"),
+        ("one large child is enough", "[min(count[2 * k], count[2 * k + 1]) for k", "[max(count[2 * k], count[2 * k + 1]) for k"),
+        ("counts are charged twice", "laplace_charge(counts[d], float(r),", "laplace_charge(2 * counts[d], float(r),"),
+        ("counts have the budget of one level", "[unit * count / len(levels)] * len(levels)", "[unit * count] * len(levels)"),
+        ("counts of replaced records change by one", "laplace_charge(counts[d], float(r), relation, p[\"noise\"], r)", "laplace_charge(counts[d], 1.0, relation, p[\"noise\"], 1)"),
+        ("leaves from the eighth tree on are used without noise", "leaves = tape.noise(f\"{scope}/leaves\", [dpxgboost_leaf(a, b, p) for a, b in zip(*sums)])", "leaves = tape.noise(f\"{scope}/leaves\", true := [dpxgboost_leaf(a, b, p) for a, b in zip(*sums)])\n                leaves = leaves if t < 7 else true"),
+        ("a tree of 500 nats is amplified by exponentials", "float(epsilon - log(rate) if epsilon >= 500 else log1p(expm1(num(epsilon)) / rate))", "float(log1p(expm1(num(epsilon)) / rate))"),
+        ("log loss of a regression is accepted", "if p[\"loss\"] == \"log\" and schema.regression:", "if False:"),
+        ("shares of columns are not checked", '            "columns": (0, 1, True, False),\n', ""),
         ("Hessians of square loss are counted twice", "table[1][k]], candidates, schema.categorical, p)", "[2.0 * v for v in table[1][k]]], candidates, schema.categorical, p)"),
     ],
     "fedgbdt": [
+        ("releases after the 20th are used without noise", "        return found\n\n    def choose", "        return list(_leaves(value)) if len(self.releases) > 20 else found\n\n    def choose"),
         ("Hessians from the rounded gradient", "h = fedgbdt_hessian(gradient)", "h = fedgbdt_hessian(on_grid(gradient))"),
         ("Hessians of the wrong form", "on_grid(abs(gradient) * (1.0 - abs(gradient)))", "on_grid(abs(gradient) * (2.0 - abs(gradient)))"),
         ("gradients are clipped before rounding", "clamp(on_grid(score - label), -bound, bound), \"h\": num(1.0)}, True\n    gradient", "on_grid(clamp(score - label, -bound, bound) * 1.0000001), \"h\": num(1.0)}, True\n    gradient"),
@@ -223,6 +272,7 @@ OWN = {
         ("batches are one tree too long", "min(first + p[\"batch\"], p[\"trees\"] + 1)", "min(first + p[\"batch\"] + 1, p[\"trees\"] + 1)"),
     ],
     "sgbdt": [
+        ("releases after the 21st are used without noise", "        return found\n\n    def choose", "        return list(_leaves(value)) if len(self.releases) > 21 else found\n\n    def choose"),
         ("clipped before rounding", "clamp(on_grid(score - label), -g_bound, g_bound), \"h\": num(1.0)}, True\n    probability", "on_grid(clamp(score - label, -g_bound, g_bound) / 2.0), \"h\": num(1.0)}, True\n    probability"),
         ("Hessians are not clipped", "clamp(on_grid(probability * (1.0 - probability)), num(0.0), h_bound)", "on_grid(probability * (1.0 - probability) * 1.0001)"),
         ("the other form of the support", "lam + h if p[\"support\"] == \"additive\"", "lam + h if p[\"support\"] == \"max\""),
@@ -253,6 +303,7 @@ OWN = {
         ("the last grid point is drawn", "value = low + share[node] * (high - low)", "value = low + share[node] * (high - low) * 1.03125"),
     ],
     "grove": [
+        ("releases after the 23rd are used without noise", "        return found\n\n    def choose", "        return list(_leaves(value)) if len(self.releases) > 23 else found\n\n    def choose"),
         ("residuals are cut after rounding", "on_grid(clamp((score - label) / unit, num(-1.0), num(1.0)))", "clamp(on_grid((score - label) / unit), num(-1.0), num(0.5))"),
         ("residuals in the label's unit", "on_grid(clamp((score - label) / unit,", "on_grid(clamp((score - label) * unit,"),
         ("Hessians from the rounded gradient, Grove", "g, h = on_grid(gradient), fedgbdt_hessian(gradient)", "g, h = on_grid(gradient), fedgbdt_hessian(on_grid(gradient))"),
@@ -440,8 +491,8 @@ def text() -> str:
 
 @lru_cache(maxsize=1)
 def envelopes() -> tuple[dict[str, Any], ...]:
-    """What programs are run on: all but their own draws and accounts."""
-    return tuple(body for body in read(ROOT / "conform") if body["kind"] not in ("statistical", "account"))
+    """What programs are run on: all but their own draws."""
+    return tuple(body for body in read(ROOT / "conform") if body["kind"] != "statistical")
 
 
 def client(mutant: Mutant | None) -> Any:

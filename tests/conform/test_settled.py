@@ -256,6 +256,7 @@ def test_wide_runs_of_a_seed_are_the_same_in_every_version(
     monkeypatch.setattr(runs, "RUNS", 0)
     monkeypatch.setattr(runs, "ROWS", (5, 3))
     monkeypatch.setattr(runs, "FURTHER", dict.fromkeys(TEXTS, ()))
+    monkeypatch.setattr(runs, "WHOLE", dict.fromkeys(TEXTS, ()))
     with drawn_from(1):
         found = [one.to_json("x") for one in runs.train(paper)]
     assert [one["input"]["y"]["shape"] for one in found] == [[5], [3]]

@@ -42,7 +42,7 @@ def test_floats_of_laws_go_through_text() -> None:
     law = ("mixed", 0.1, -2.5, 3, "1030/3", [0.5, "name", -0.0])
     told = tape_file.law_out(law)
     assert told == ["mixed", (0.1).hex(), (-2.5).hex(), 3, "1030/3", [(0.5).hex(), "name", (-0.0).hex()]]
-    assert tape_file._law_in(told) == law
+    assert tape_file.law_in(told) == law
     for number, body in ((1, {"path": "a"}), (2, {"path": [], "kind": "x", "law": []})):
         with pytest.raises(InvalidParameter, match=f"entry {number}"):
             tape_file._listed(number, body)
