@@ -941,6 +941,7 @@ double leaf_value(const Params& p, double g, double n, double clip) {
 string plan(const Json& input) {
   Params p(input["params"]);
   Schema schema = schema_of(input["schema"]);
+  if (!size_of(candidates_of(schema, p.candidates, p.bins))) throw Refused("no feature has a candidate");
   double epsilon = p.tree_epsilon(schema);
   string relation = ", \"relation\": " + quoted(p.changes == 2 ? "replace-one" : "add-remove") + "}}";
   vector<string> events;
@@ -1160,6 +1161,7 @@ Mechanism Params::leaf_mechanism(const Schema& schema, double* listed = nullptr)
 string plan(const Json& input) {
   Params p(input["params"]);
   Schema schema = schema_of(input["schema"]);
+  if (!size_of(candidates_of(schema, "inner-uniform", p.bins))) throw Refused("no feature has a candidate");
   double bound = 0;
   string mechanism = told(p.leaf_mechanism(schema, &bound));
   string one = "{\"release\": \"leaves\", \"mechanism\": " + mechanism +

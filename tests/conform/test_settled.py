@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from refdp.conform.margins import ACCEPTABLE, close, options, places, scores, se
 from refdp.conform.plain import array_in, array_out, hexed
 from refdp.errors import InvalidParameter
 
+VECTORS = Path(__file__).parents[2] / "conform"
 ULP = 2.0**-52
 GRID = np.array([[0.0, 0.8], [0.0, 1.6], [0.0, 2.4], [0.0, 3.2], [1.0, 0.0], [1.0, 1.0]])
 """Splits on x in 0..4 by four thresholds, and on two categories."""
@@ -275,3 +277,23 @@ def test_bounds_are_moved_outwards_to_steps(number: float, way: int, steps: int)
 
 def test_arrays_of_the_tests_are_what_they_say() -> None:
     assert array_in(table(DRAWS)).tolist() == DRAWS.tolist()
+
+
+@pytest.mark.parametrize("number", [44, 45, 47])
+def test_options_of_sketches_are_those_of_the_run_on_the_tape(number: int) -> None:
+    """Each choice is one of what is offered, and its place is what the draws say; public options are others."""
+    test = json.loads((VECTORS / "dpxgboost" / "train.json").read_text(encoding="utf-8"))["tests"][number - 1]
+    releases = iter(test["expect"]["releases"])
+    seen = 0
+    for place, entry in enumerate(test["input"]["tape"]):
+        told = next(releases) if entry["kind"] == "release" else {}
+        if entry.get("mechanism", {}).get("name") == "Exponential":
+            offered = margins.replayed("dpxgboost", test["input"], place)
+            found, _ = scores(entry["mechanism"], array_in(told["value"]), array_in(entry))
+            assert places(offered, array_in(told["output"])).tolist() == found.argmax(axis=1).tolist()
+            seen += 1
+    assert seen > 2
+    with pytest.raises(InvalidParameter, match="no choice"):
+        margins.replayed("dpxgboost", test["input"], len(test["input"]["tape"]) - 1)
+    answer = json.loads(json.dumps(test["expect"]))
+    assert settle("dpxgboost", test, {"output": answer}, Asked()) == ACCEPTABLE
