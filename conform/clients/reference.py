@@ -9,6 +9,7 @@ and quotient as a Fraction and rounds it once, half to even, so that no floating
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import random
@@ -938,7 +939,12 @@ def inprivate_train(p, schema, x, y, tape):
     return [ensemble(0.0, [setting(p, "shrinkage")] * len(turns), own) for own in trees]
 
 
-# --- DP-XGBoost --------------------------------------------------------------------------------------------------------
+# --- DP-XGBoost -------------------------------------------------------------------------------------------------------
+
+
+def chained(lists):
+    """One list."""
+    return [one for own in lists for one in own]
 
 
 def dpxgboost_check(p):
@@ -960,7 +966,7 @@ def dpxgboost_check(p):
             "ratio_bound": (GRID, INF, True, True),
             "shrinkage": (0, 1e100, True, False),
             **{f"{name}_part": (0, INF, True, True) for name in ("sketch", "split", "count", "leaf")},
-            **{name: (0, INF, True, True) for name in ("count_weight", "level_growth", "tree_growth")},
+            **dict.fromkeys(("count_weight", "level_growth", "tree_growth"), (0, INF, True, True)),
         },
     )
 
@@ -1078,12 +1084,14 @@ def dpxgboost_medians(p, weights, path, tape):
             for w in one:
                 sums.append(sums[-1] + w)
             ends = [0, *(min(max(e, 0), bins) for e in sorted(edges)), bins]
-            for low, high in zip(ends, ends[1:]):
+            for low, high in itertools.pairwise(ends):
+                inside = [low <= e <= high and e < bins for e in range(1, most)]
                 table.append([
-                    -abs((sums[e] - sums[low]) - (sums[high] - sums[e])) / 2.0 if low <= e <= high and e < bins else num(-INF)
+                    -abs((sums[e] - sums[low]) - (sums[high] - sums[e])) / 2.0 if inside[e - 1] else num(-INF)
                     for e in range(1, most)
                 ])  # fmt: skip
-        picks = [int(one[0]) for one in tape.choose(f"{path} {level}", table, [[num(float(e))] for e in range(1, most)])]
+        options = [[num(float(e))] for e in range(1, most)]
+        picks = [int(one[0]) for one in tape.choose(f"{path} {level}", table, options)]
         for f, edges in enumerate(chosen):
             own, picks = picks[: len(edges) + 1], picks[len(edges) + 1 :]
             chosen[f] = [e for pair in zip(own, [*edges, None]) for e in pair if e is not None]
@@ -1123,7 +1131,7 @@ def dpxgboost_kinds(schema):
 def dpxgboost_columns(p, schema, scope, tape):
     """The features of a tree, of each kind those with the smallest public numbers."""
     if setting(p, "columns") == 1:
-        return sorted(sum(dpxgboost_kinds(schema), []))
+        return sorted(chained(dpxgboost_kinds(schema)))
     drawn = tape.take(f"{scope}/columns", "draw", [len(schema.features)], ["uniform"])[1]
     found = []
     for kind in dpxgboost_kinds(schema):
@@ -1133,7 +1141,7 @@ def dpxgboost_columns(p, schema, scope, tape):
 
 def dpxgboost_unsplit(p, schema):
     """A split that sends every record left."""
-    f = min(sum(dpxgboost_kinds(schema), []))
+    f = min(chained(dpxgboost_kinds(schema)))
     high = len(schema.features[f]["categories"]) if schema.categorical[f] else math.nextafter(schema.bounds(f)[1], INF)
     return [num(float(f)), num(float(high)), num(0.0)][: 2 if p["missing"] == "left" else 3]
 
@@ -1142,7 +1150,8 @@ def dpxgboost_grown(p, schema, x, used, g, h, candidates, scope, tape):
     """A tree's splits, and where every used record ends."""
     plain = options_of(candidates)
     options = plain if p["missing"] == "left" else [[*one, num(side)] for side in (0.0, 1.0) for one in plain]
-    second, bins = None if p["loss"] == "log" and p["gain"] == "count" else h, bin_counts(candidates, schema.categorical)
+    second = None if p["loss"] == "log" and p["gain"] == "count" else h
+    bins = bin_counts(candidates, schema.categorical)
     inside, members, chosen = [x[i] for i in used], [0] * len(used), []
     codes = [codes_of(one, candidates, schema.categorical) for one in inside]
     for level in range(p["depth"]):
@@ -1176,7 +1185,7 @@ def dpxgboost_train(p, schema, x, y, tape):
         scores, trees, shared = [num(0.0)] * len(y), [], None
         if p["sketch_per"] == "run":
             found = [dpxgboost_statistics(p, schema, num(0.0), label) for label in labels]
-            used, every = [i for i in range(len(y)) if found[i][1]], sorted(sum(dpxgboost_kinds(schema), []))
+            used, every = [i for i in range(len(y)) if found[i][1]], sorted(chained(dpxgboost_kinds(schema)))
             own = [codes[i] for i in used], [found[i][0]["h"] for i in used]
             shared = dpxgboost_candidates(p, schema, grid, every, *own, f"score {output}", tape)
         for t in range(p["trees"]):
@@ -2427,7 +2436,7 @@ def one_gaussian(square, bits):
 
 
 def account(event, relation):
-    """Epsilon at delta 0: sums, the largest part of disjoint ones, and samples, of records that fall into them secretly."""
+    """Epsilon at delta 0: sums, the largest part of disjoint ones, and samples, into which records fall secretly."""
 
     def pure(one):
         if "repeat" in one:
@@ -2457,7 +2466,8 @@ def gaussian_account(event, delta):
     """Epsilon of Gaussian releases: exact for continuous noise and that of many steps, else by Renyi orders."""
     parts = [(one.get("repeat", 1), one.get("event", one)) for one in event.get("sequential", [event])]
     squares = [n * (number(one["sensitivity"]["bound"]) / number(one["mechanism"]["sd"])) ** 2 for n, one in parts]
-    mu, one = math.sqrt(math.fsum(squares)), min((one for _, one in parts), key=lambda one: number(one["mechanism"]["sd"]))
+    mu = math.sqrt(math.fsum(squares))
+    one = min((one for _, one in parts), key=lambda one: number(one["mechanism"]["sd"]))
     steps = number(one["mechanism"]["sd"]) / number(one["mechanism"].get("step", "0x1p-60"))
     if one["mechanism"]["name"] == "DiscreteGaussian" and steps < 1024:
         orders = [1 + k / 64 for k in range(1, 64 * 64)]
@@ -2712,7 +2722,7 @@ def op_predict(paper, i):
 
 def splittable(paper, schema):
     """Refuses a schema that gives no candidate; S-GBDT has none."""
-    if paper != "sgbdt" and not sum(dpxgboost_kinds(schema), []):
+    if paper != "sgbdt" and not chained(dpxgboost_kinds(schema)):
         raise Refused("no candidate at all")
 
 
