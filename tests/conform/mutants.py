@@ -144,7 +144,7 @@ SHARED = [
     ("Laplace noise costs half", 'return bound / number(mechanism["scale"])', 'return bound / number(mechanism["scale"]) / 2'),
     ("a partition costs its last block", 'amplified(list(zip(shares, costs)))', "amplified([(shares[-1], costs[-1])])"),
     ("a sequence costs its first release", 'return sum(pure(inner) for inner in one["sequential"])', 'return pure(one["sequential"][0])'),
-    ("Gaussian releases cost as the first", "mu, one = math.sqrt(math.fsum(squares))", "mu, one = math.sqrt(squares[0])"),
+    ("Gaussian releases cost as the first", "mu = math.sqrt(math.fsum(squares))", "mu = math.sqrt(squares[0])"),
 ]  # fmt: skip
 
 OWN = {
