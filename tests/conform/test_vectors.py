@@ -121,7 +121,7 @@ def test_an_independent_program_confirms_every_exact_vector() -> None:
     """Standard library, rational arithmetic; it imports neither refdp nor numpy."""
     text = CHECKER.read_text()
     imported = set(re.findall(r"^(?:import|from) (\w+)", text, flags=re.MULTILINE))
-    assert imported <= {"__future__", "json", "math", "random", "sys", "decimal", "fractions", "pathlib"}
+    assert imported <= {"__future__", "itertools", "json", "math", "random", "sys", "decimal", "fractions", "pathlib"}
     done = subprocess.run([sys.executable, "-I", str(CHECKER), "--check", str(VECTORS)], capture_output=True, text=True)
     counts = json.loads(done.stdout.splitlines()[-1])
     assert done.returncode == 0 and counts["wrong"] == 0 and counts["confirmed"] >= 3800, done.stdout
