@@ -16,6 +16,7 @@ import pytest
 
 from refdp.audit import campaign
 from refdp.audit.campaign import Campaign, Job
+from refdp.audit.outputs import whole_row
 from refdp.audit.runs import (
     InputPair,
     Vectorised,
@@ -144,9 +145,11 @@ def test_a_chunk_fits_into_its_seconds(
     ticks = iter([5.0, 5.0 + took])
     asked: list[Any] = []
     monkeypatch.setattr(campaign, "time", SimpleNamespace(perf_counter=lambda: next(ticks)))
-    monkeypatch.setattr(campaign, "chunk", lambda *given: asked.append(given[2:]))
-    assert Campaign(Job("run_pieces:f", PAIR, 3), seconds=seconds)._size == size and asked == [(3, 0, 2)]
-    assert Campaign(Job("run_pieces:many", PAIR, 3))._size == 50_000 and len(asked) == 1
+    rows = whole_row(1.0)
+    monkeypatch.setattr(campaign, "chunk", lambda *given: asked.append(given[2:]) or ([rows], [rows]))
+    assert Campaign(Job("run_pieces:f", PAIR, 3), seconds=seconds)._size == size
+    assert asked == [(3, 0, 1), (3, 1, 2)]
+    assert Campaign(Job("run_pieces:many", PAIR, 3))._size == 50_000 and len(asked) == 2
 
 
 def test_other_runs_are_kept_by_records_and_seed(module: Any, tmp_path: Path) -> None:
