@@ -13,6 +13,14 @@ def read(path: Path) -> list[Any]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
 
 
+def forget_earlier(path: Path, names: Iterable[str]) -> None:
+    """Of lines with the same values under these names the last alone stays."""
+    names, found = tuple(names), dict[Any, Any]()
+    for row in read(path):
+        found[tuple(row[name] for name in names)] = row
+    path.write_text("".join(json.dumps(row) + "\n" for row in found.values()), encoding="utf-8")
+
+
 def write_between(page: Path, command: str, lines: Iterable[str]) -> None:
     """These lines on a page, between the comments that name the command that writes them."""
     begin, end = f"<!-- begin: {command} -->\n\n", "\n<!-- end -->"

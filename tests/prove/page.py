@@ -190,6 +190,8 @@ def main(arguments: Sequence[str]) -> None:
             settled(name, solvers := Solvers(), until)
             with hasty(LIMIT):
                 anywhere.settled(name, SMALL[name], TARGET[name], solvers, until)
+    kept_lines.forget_earlier(KEPT, ("paper", "relation", "setting"))
+    kept_lines.forget_earlier(anywhere.KEPT, ("paper", "relation", "setting", "range"))
     PAGE.write_text(page(), encoding="utf-8")
 
 
