@@ -428,7 +428,7 @@ def _sampled(chance: random.Random, relation: Relation, form: int) -> Event:
     """Choices and Laplace noise on samples and, where a record is there or not, in blocks."""
 
     def one(mechanism: Mechanism, norm: Any) -> Release:
-        declared = Sensitivity(chance.choice((1.0, 0.25, 2.0)), norm, "dpboost/account", relation)
+        declared = Sensitivity(chance.choice((1.0, 0.25, 2.0)), norm, "account", relation)
         return Release("x", mechanism, declared)
 
     scale, rate = chance.choice((1.0, 2.5, 8.0)), chance.choice((0.5, 0.1, 0.25))

@@ -259,7 +259,7 @@ VECTORS: dict[str, dict[str, list[Case]]] = {
     },
 }
 SIGN = "signed = clip if weight > 0 else -clip if weight < 0 else 0 * clip"
-ERROR = "return sum(((r - mean) * (r - mean) for r in residuals))"
+ERROR = "return added(((r - mean) * (r - mean) for r in residuals))"
 NORM, BOUNDED = "gradient_bound, gradient_bound * (1 - gradient_bound)", "-gradient_sum / support, -clip, clip"
 EQUIVALENT = {
     f"{SIGN} | weight < 0 -> (weight <= 0)",  # max(0, -clip) is 0
