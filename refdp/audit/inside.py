@@ -95,11 +95,11 @@ def _reduced(thing: Any) -> Any:
     ways = [vars(kind)[way] for kind in kinds for way in _WAYS if way in vars(kind)]
     of_python = bool(ways) and isinstance(ways[0], types.FunctionType | staticmethod | classmethod)
     for kind in kinds if of_python else ():
-        if not kind.__flags__ & HEAP_TYPE:
-            for way in _WAYS:
-                if way in vars(kind):
-                    with contextlib.suppress(Exception):  # it is not to be pickled, but its subclass may
-                        return _told_by(way, vars(kind)[way], thing)
+        for way, own in [(way, vars(kind)[way]) for way in _WAYS if way in vars(kind)]:
+            # a class of another language may be of the kind that Python's are, as deque is from 3.12 on
+            if not kind.__flags__ & HEAP_TYPE or isinstance(own, types.MethodDescriptorType):
+                with contextlib.suppress(Exception):  # it is not to be pickled, but its subclass may
+                    return _told_by(way, own, thing)
     registered = copyreg.dispatch_table.get(type(thing))
     if registered is not None and registered.__module__ in OF_PYTHON and has_its_name(registered):
         return registered(thing)
