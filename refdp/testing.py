@@ -186,13 +186,13 @@ def _built(build: Callable[[Any, Any], Any], records: Any, values: Any) -> Any:
         return _Raised(error)
 
 
-def difference(first: Any, second: Any, path: str = "", above: frozenset[int] = frozenset()) -> str | None:
-    """Path of the first place where two nested values differ in type, shape or bits; None if nowhere.
+def difference(first: Any, second: Any, path: str = "") -> str | None:
+    """Path of the first place where two nested values differ in type, shape or bits, or in what else is read of them.
 
-    above: objects that hold the first one, by identity: one that holds itself is compared once.
+    None if nowhere.
     """
-    found = _difference(first, second, path, above)
-    if found is not None or above:
+    found = _difference(first, second, path, frozenset())
+    if found is not None:
         return found
     one, other = read(first, whole=True), read(second, whole=True)
     ours, others = ({place: repr(leaf) for place, leaf in every.leaves.items()} for every in (one, other))
@@ -203,6 +203,7 @@ def difference(first: Any, second: Any, path: str = "", above: frozenset[int] = 
 
 
 def _difference(first: Any, second: Any, path: str, above: frozenset[int]) -> str | None:
+    """Of types, shapes and bits. above: what holds the first one, by identity: what holds itself is compared once."""
     if kind_of(type(first)) != kind_of(type(second)):
         return path
     if id(first) in above or isinstance(first, OPAQUE) or hasattr(first, "__code__") or is_frame(first):
