@@ -24,6 +24,7 @@ PAGES = {
     "dpxgboost": ("DP-XGBoost", "refdp.papers.dpxgboost"),
     "fedgbdt": ("The federated framework", "refdp.papers.fedgbdt"),
     "sgbdt": ("S-GBDT", "refdp.papers.sgbdt"),
+    "grove": ("Grove, refdp's own trainer", "refdp.own.grove"),
     "trainer": ("Auditing a trainer", "refdp.audit.trainer"),
     "grade": ("Grading a submission", "refdp.audit.grade"),
     "blackbox": ("Auditing by runs", "refdp.audit.blackbox"),
@@ -51,15 +52,19 @@ def told(docstring: str) -> Iterator[str]:
 
 
 def paragraphs(text: str) -> Iterator[str]:
-    """Paragraphs of words, and blocks that are indented as code."""
+    """Paragraphs of words, tables and numbered lists as they stand, and blocks that are indented as code."""
     for piece in re.split(r"\n\s*\n", text.strip("\n")):
         lines = piece.splitlines()
         if not piece.strip():
             continue
         if all(line.startswith("    ") for line in lines):
             yield from ("```python", *inspect.cleandoc(piece).splitlines(), "```", "")
+        elif all(line.startswith("|") for line in lines):
+            yield from ("|".join(escaped(cell) for cell in line.split("|")) for line in lines)
+            yield ""
         else:
-            yield from (escaped(" ".join(piece.split())), "")
+            for item in re.split(r"\n(?=\d+\. )", piece) if piece.startswith("1. ") else [piece]:
+                yield from (escaped(" ".join(item.split())), "")
 
 
 def signature(name: str, item: Any) -> str:
@@ -85,7 +90,7 @@ def entry(name: str, item: Any, rank: str = "##") -> Iterator[str]:
 
 def wrapped(text: str) -> list[str]:
     """A signature over several lines if it is long."""
-    if len(text) <= 100:
+    if len(text) <= 88:
         return [text]
     head, _, rest = text.partition("(")
     return [f"{head}(", *(f"    {part}" for part in re.split(r"(?<=,) (?=[*\w]+[:=,)])", rest))]

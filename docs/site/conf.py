@@ -4,6 +4,8 @@ import os
 import sys
 from pathlib import Path
 
+from sphinx.application import Sphinx
+
 ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(Path(__file__).parent), str(ROOT)]
 
@@ -45,3 +47,8 @@ nb_execution_raise_on_error = True
 nb_execution_timeout = 300
 nb_ipywidgets_js: dict[str, dict[str, str]] = {}
 suppress_warnings = ["myst.header", "toc.not_included"]  # that every page is linked is a test of tests/pages
+
+
+def setup(app: Sphinx) -> None:
+    """A figure and its standard error stay on one line of a narrow column."""
+    app.connect("source-read", lambda _, name, text: text.__setitem__(0, text[0].replace(" ± ", "\u00a0±\u00a0")))

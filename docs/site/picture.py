@@ -38,7 +38,7 @@ def draw(target: Path = TARGET) -> None:
     left.axhspan(-allowed, allowed, color="#e3f1e6", label=f"Lemma 1 allows {allowed:.3f}")
     left.plot(gradients, [change(g) for g in gradients], color="#0b3d91", label="the gain changes by")
     left.plot([1], [change(1.0)], "o", color=COLOURS[0])
-    left.annotate(f"{change(1.0):.2f}", (1, change(1.0)), (-46, -8), textcoords="offset points", color=COLOURS[0])
+    left.annotate(f"{change(1.0):.2f}", (1, change(1.0)), (-48, -1), textcoords="offset points", color=COLOURS[0])
     left.set(xlabel="gradient of a record that joins ten of gradient -1", ylabel="change of the gain, in g*²")
     left.set_title("A false lemma, and the record that shows it", fontsize=11)
     left.legend(loc="lower left", frameon=False, fontsize=9)

@@ -19,6 +19,8 @@
       `<rect x="60" width="540" y="${Y(allowed)}" height="${Y(-allowed) - Y(allowed)}" fill="#2e7d32" opacity=".15"/>` +
       line(allowed, "#3c9a43", allowed.toFixed(2)) + line(-allowed, "#3c9a43", (-allowed).toFixed(2)) +
       line(-3, "#d9534f", "-3") +
+      [-1, -0.5, 0, 0.5, 1].map(at => `<text x="${X(at)}" y="280" text-anchor="middle" font-size="12" fill="currentColor">${at}</text>`).join("") +
+      `<text x="52" y="150" text-anchor="middle" font-size="13" fill="currentColor" transform="rotate(-90 40 150)">change of the gain</text>` +
       `<polyline points="${points.join(" ")}" fill="none" stroke="#3b78d8" stroke-width="2"/>` +
       `<circle cx="${X(g)}" cy="${Y(now)}" r="6" fill="${outside ? "#d9534f" : "#3c9a43"}"/>` +
       `<text x="330" y="296" text-anchor="middle" font-size="13" fill="currentColor">gradient of the new record</text>`;
