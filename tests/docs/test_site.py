@@ -223,3 +223,24 @@ def test_the_reference_sets_errors_and_shapes_apart() -> None:
     told = list(api.told("Sum of x*.\n\nMore.\n\n    code(1)\n\nErrors: ValueError for\n`x < 0`.\n\nThe end."))
     assert "Sum of x\\*." in told and "- **Errors**: ValueError for `x < 0`." in told and "The end." in told
     assert told[told.index("```python") + 1] == "code(1)"
+
+
+def test_tables_and_numbered_lists_of_docstrings_stay_what_they_are() -> None:
+    api: Any = module("api")
+    told = list(
+        api.told("| a_b | what |\n|---|---|\n| g* | one |\n\n1. First\nof two.\n2. Second.\n\nOf line\n2. no list.")
+    )
+    assert told == [r"| a\_b | what |", "|---|---|", r"| g\* | one |", "", "1. First of two.", "", "2. Second.", "",
+                    "Of line 2. no list.", ""]  # fmt: skip
+    assert all(f"refdp.{home}" in {name for _, name in api.PAGES.values()} for home in ("own.grove", "papers.sgbdt"))
+
+
+def test_every_page_beside_reports_and_entries_has_a_place_in_the_sections() -> None:
+    listed = set()
+    for page in [*(ROOT / "docs").rglob("*.md"), *(ROOT / "labs").rglob("*.md")]:
+        for block in re.findall(r"```\{toctree\}(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
+            names = [line for line in block.splitlines() if line and not line.startswith(":")]
+            listed |= {(page.parent / line).resolve() for line in names}
+    pages = {page.resolve().with_suffix("") for page in (ROOT / "docs").rglob("*.md")}
+    own = {page for page in pages if page.parent.name not in ("reports", "api", "site") and page.name != "index"}
+    assert own - listed == set()
