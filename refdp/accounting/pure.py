@@ -5,7 +5,8 @@ Facts used, with e the epsilon inside:
 - partition with weights w_j, add-remove: the likelihood ratio with the record is sum_j w_j r_j + (1 - sum_j w_j) with
   r_j in [exp(-e_j), exp(e_j)], so ε = log(1 + sum_j w_j (exp(e_j) - 1)), and the inverse ratio is smaller by convexity;
 - partition, replace-one: the slot's block does not depend on content, both mixtures have the same weights: max_j e_j;
-- sampling at rate q: log(1 + q (exp(e) - 1)) (Balle, Barthe, Gaboardi 2018, Theorems 8 and 9).
+- sampling at rate q: log(1 + q (exp(e) - 1)) (Balle, Barthe, Gaboardi 2018, Theorems 8 and 9);
+- Poisson sampling under replace-one: see `_exchanged`, which asks both what a record costs and what its replacement does.
 
 Beyond 700, where exp(e) is no float, both logarithms are taken as m + log(sum_j w_j exp(e_j - m) + (1 - sum_j w_j)
 exp(-m)), m the largest e_j.
@@ -38,7 +39,7 @@ from refdp.accounting.releases import (
     RangeCost,
     SuppliedCost,
 )
-from refdp.accounting.rounding import SLACK, TINY, ceiling, upwards
+from refdp.accounting.rounding import SLACK, TINY, ceiling, downwards, upwards
 from refdp.data.numbers import Number
 from refdp.privacy.events import Plan, Relation
 
@@ -83,13 +84,21 @@ def _exact(node: Node, relation: Relation) -> Fraction | None:
 
 
 def _exchanged(node: Exchanged) -> Fraction | None:
-    """log(1 - q + q e^ε) - log(1 - q + q e^-ε), ε of a record there or not; log(1 + q (e^ε - 1)) of a replaced one."""
+    """The largest log((1 - q + q s) / (1 - q + q t)) where s <= e^n, t >= e^-n and s / t <= e^f.
+
+    s and t are the densities with one record and with the other over that with neither, n what a record costs that is
+    there or not, f a replaced one. The quotient is largest where s is: t is then e^(n - f), and no less than e^-n. For
+    f <= n this is no more than log(1 + q (e^n - 1)), which e^f alone does not bound: the theorem takes the larger of
+    the two (Balle, Barthe, Gaboardi 2018, Theorem 2).
+    """
     near, far = _exact(node.near, Relation.ADD_REMOVE), _exact(node.far, Relation.REPLACE_ONE)
-    bounds = [] if far is None else [_amplified(far, node.rate)]
-    if near is not None and ceiling(near) < math.inf:
-        size = ceiling(near)
-        bounds.append(Fraction(upwards(amplified(size, node.rate) - math.log1p(node.rate * math.expm1(-size)))))
-    return min(bounds, default=None)
+    if near is None or ceiling(near) == math.inf:
+        return far
+    far = 2 * near if far is None else min(far, 2 * near)
+    largest, smallest = amplified(ceiling(near), node.rate), -ceiling(far - near)
+    if smallest > _LARGEST:
+        return far
+    return min(far, Fraction(upwards(largest - downwards(math.log1p(node.rate * math.expm1(smallest))))))
 
 
 def _amplified(exact: Fraction, rate: float) -> Fraction:
