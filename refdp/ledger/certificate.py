@@ -6,7 +6,6 @@ sensitivities that the ledger proves. For a repaired run they agree; for a publi
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -17,7 +16,7 @@ from refdp import shown
 from refdp.accounting import account
 from refdp.data.records import Categorical, Classes, Schema
 from refdp.ledger import claims
-from refdp.ledger.proved import ELSEWHERE, Cited, cited, of_another, running, stranger
+from refdp.ledger.proved import ELSEWHERE, Cited, cited, home, of_another, running, stranger
 from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace, Mechanism
 from refdp.privacy.events import (
     Event,
@@ -170,7 +169,7 @@ def issue(
     lost = [line for name, verdict in needed if (line := _lost(name, verdict, grants))]
     if established is None:
         established = account(proved, delta=claimed.delta, both=claimed.delta > 0).epsilon
-    place = running(paper, _home(params)) or stranger(params, schema)
+    place = running(paper, home(type(params))) or stranger(params, schema)
     changed = [f"{ELSEWHERE}, and nothing is established: {place}"] if place else []
     established = np.inf if breaches or lost or changed else established
     notes += [*lost, *changed]
@@ -190,12 +189,6 @@ def issue(
         needed,
         cited(paper, params, schema, place=place) if params is not None and schema is not None else (),
     )
-
-
-def _home(params: Any) -> str:
-    """The module of refdp in which the class of parameters is, empty where it is in none."""
-    home = str(type(params).__module__)
-    return home if home.startswith("refdp.") and hasattr(sys.modules.get(home), "Params") else ""
 
 
 def composition(plan: Plan) -> set[str]:

@@ -273,12 +273,14 @@ def stranger(params: Any, schema: Any) -> str:
     of which no claim of refdp's says anything. Either may be None.
     """
     kind = type(params)
-    known = params is None or kind is getattr(sys.modules.get(_home_of(kind)), "Params", None)
+    known = params is None or kind is getattr(sys.modules.get(home(kind)), "Params", None)
     return next(chain(_strangers(params, "params", known), _strangers(schema, "schema")), "")
 
 
-def _home_of(kind: type) -> str:
-    return kind.__module__ if kind.__module__.startswith("refdp.") else ""
+def home(kind: type) -> str:
+    """The module of refdp in which the class of a paper's parameters is, empty where it is in none."""
+    name = str(kind.__module__)
+    return name if name.startswith("refdp.") and hasattr(sys.modules.get(name), "Params") else ""
 
 
 def _strangers(value: Any, place: str, known: bool = False) -> Iterator[str]:

@@ -148,9 +148,8 @@ def times_larger(opens: Opens, one: Any, whole: Any) -> int:
     """
     size = z3.If(whole < 0, -whole, whole)
     for times in (1, SHRINKS):
-        if not opens.never(z3.Or(one > times * size, -one > times * size)):
-            continue
-        return times
+        if opens.never(z3.Or(one > times * size, -one > times * size)):
+            return times
     raise Unmodelled(f"noise that follows from {opens.said} by a difference of larger numbers")
 
 
