@@ -65,8 +65,7 @@ class IndividualFilter:
 
         The second form is that of Gaussian noise, costs_i = sensitivity_i² / (2 sd²). PRIVATE: never release the mask.
         """
-        after = self._spent + self._table(costs)
-        fits = after <= self.budgets
+        fits = _added(self._spent, self._table(costs)) <= self.budgets
         mask: Mask = np.all(fits, axis=1) if self.rule == "every" else np.any(fits, axis=1)
         return mask
 
@@ -76,7 +75,7 @@ class IndividualFilter:
         The mask has shape (records,).
         """
         mask = self.room(costs)
-        self._spent += np.where(mask[:, None], self._table(costs), 0.0)
+        self._spent = _added(self._spent, np.where(mask[:, None], self._table(costs), 0.0))
         return mask
 
     @property
@@ -96,7 +95,9 @@ class IndividualFilter:
         """The public ε at δ that holds for every record whatever happened, from the budgets alone.
 
         With rule "any", an order of budget 0 lets only releases pass that cost the record nothing.
+        Errors: InvalidParameter for delta outside of (0, 1).
         """
+        _check_delta(delta)
         if self.rule == "every" or len(self.orders) == 1:
             return float(np.min(conversion.epsilons(self.orders, self.budgets, delta)))
         each = conversion.mironov(self.orders, self.budgets, delta / len(self.orders))
@@ -125,18 +126,27 @@ class IndividualOdometer:
 
     def charge(self, costs: Array) -> None:
         """Add every record's own D_α of one release, shape (records,)."""
-        self._spent += np.where(np.asarray(costs) >= 0, costs, np.inf) * (1 + 2.0**-50)
+        self._spent = _added(self._spent, np.where(np.asarray(costs) >= 0, costs, np.inf) * (1 + 2.0**-50))
 
     def losses(self, delta: float) -> Array:
         """Per record, the ε_t that bounds its privacy loss at all times except with probability δ. PRIVATE.
 
         Shape (records,). Errors: InvalidParameter for delta outside of (0, 1).
         """
-        if not 0 < delta < 1:
-            raise InvalidParameter(f"delta {delta!r}: allowed are numbers in (0, 1)")
+        _check_delta(delta)
         losses: Array = self._spent + math.log(1 / delta) / (self.order - 1)
         return losses
 
     def __repr__(self) -> str:
         """Public parameters only."""
         return f"IndividualOdometer(records={len(self._spent)}, order={self.order})"
+
+
+def _added(spent: Array, costs: Array) -> Array:
+    """Sums from above: half a million small costs would lose as many last places."""
+    return np.where(costs > 0, np.nextafter(spent + costs, np.inf), spent)
+
+
+def _check_delta(delta: float) -> None:
+    if not 0 < delta < 1:
+        raise InvalidParameter(f"delta {delta!r}: allowed are numbers in (0, 1)")

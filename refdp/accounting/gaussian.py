@@ -30,7 +30,7 @@ def delta(mu: float, epsilon: float) -> float:
         return 0.0
     exact = gaussian_delta(mu, epsilon)
     nearest = float(exact)
-    return nearest if Decimal(nearest) >= exact else math.nextafter(nearest, math.inf)
+    return nearest if Decimal(nearest) >= exact > 0 else math.nextafter(nearest, math.inf)
 
 
 def delta_below(mu: float, epsilon: float) -> float:

@@ -12,20 +12,22 @@ A group holds every smaller group, hence the lower end of a single record remain
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 
 from refdp.accounting.bound import Bound
 from refdp.accounting.rounding import is_number, upwards
+from refdp.checks import shown
 from refdp.data.numbers import least
 from refdp.errors import InvalidParameter
 from refdp.privacy.events import Event, Plan, Release, Repeat, Sequential
 
 
 def group_size(group: int) -> int:
-    """k as a whole number >= 1. Errors: InvalidParameter."""
-    if not is_number(group) or not 1 <= group < math.inf or int(group) != group:
-        raise InvalidParameter(f"group {group!r}: allowed are whole numbers >= 1")
+    """k as a whole number from 1 to the largest float. Errors: InvalidParameter."""
+    if not is_number(group) or not 1 <= group <= sys.float_info.max or int(group) != group:
+        raise InvalidParameter(f"group {shown(group)}: allowed are whole numbers >= 1 that are floats")
     return int(group)
 
 

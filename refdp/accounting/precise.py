@@ -17,14 +17,21 @@ def gaussian_delta(mu: Number, epsilon: Number) -> Decimal:
     """δ = Φ(μ/2 - ε/μ) - e^ε Φ(-μ/2 - ε/μ)   (Balle, Wang 2018, Theorem 8; Dong, Roth, Su 2022, Corollary 2.13)."""
     with localcontext(_context(DIGITS + 10)):
         mu, epsilon = Decimal(mu), Decimal(epsilon)
-        return _tail(epsilon / mu - mu / 2) - epsilon.exp() * _tail(epsilon / mu + mu / 2)
+        near, far = epsilon / mu - mu / 2, epsilon / mu + mu / 2
+        if epsilon > 10**17:  # e^ε is beyond Decimals; e^ε φ(far) = φ(near)
+            return _tail(near) - _density(near) * _mills(far)
+        return _tail(near) - epsilon.exp() * _tail(far)
 
 
 def _tail(x: Decimal) -> Decimal:
     if x < 0:
         return 1 - _tail(-x)
-    density = (-x * x / 2).exp() / (2 * _PI).sqrt()
+    density = _density(x)
     return Decimal("0.5") - density * _series(x) if x < 9 else density * _mills(x)
+
+
+def _density(x: Decimal) -> Decimal:
+    return (-x * x / 2).exp() / (2 * _PI).sqrt()
 
 
 def _series(x: Decimal) -> Decimal:

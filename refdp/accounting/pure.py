@@ -6,7 +6,7 @@ Facts used, with e the epsilon inside:
   r_j in [exp(-e_j), exp(e_j)], so ε = log(1 + sum_j w_j (exp(e_j) - 1)), and the inverse ratio is smaller by convexity;
 - partition, replace-one: the slot's block does not depend on content, both mixtures have the same weights: max_j e_j;
 - sampling at rate q: log(1 + q (exp(e) - 1)) (Balle, Barthe, Gaboardi 2018, Theorems 8 and 9);
-- Poisson sampling under replace-one: see `_exchanged`, which asks both what a record costs and what its replacement does.
+- Poisson sampling under replace-one: what a record costs and what a replaced one does both count, see `_exchanged`.
 
 Beyond 700, where exp(e) is no float, both logarithms are taken as m + log(sum_j w_j exp(e_j - m) + (1 - sum_j w_j)
 exp(-m)), m the largest e_j.

@@ -88,10 +88,11 @@ def selection_epsilon(law: Repetitions, plans: list[Plan], delta: float) -> floa
     """Epsilon at delta of the best run, each run with one of these plans drawn at random; rounded upwards.
 
     A run's index is drawn without the records, so that one run costs what its dearest plan costs at each order.
-    Errors: InvalidParameter for no plan.
+    Errors: InvalidParameter for no plan, and for delta outside of [0, 1].
     """
     if not plans:
         raise InvalidParameter("no plan to select among: at least one is needed")
+    check_number("delta", delta, least=0, most=1)
     pure = (2 + law.eta) * max(pure_epsilon(plan) for plan in plans)
     if delta == 0:
         return pure

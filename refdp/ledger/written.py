@@ -123,7 +123,7 @@ def differs(module: ModuleType, seen: Seen | None = None) -> str:
     kept = {"__package__", "__file__", "__spec__", "__loader__", "__path__"} & own.keys()
     vars(fresh).update({name: own[name] for name in kept | _loaded(module).keys()})
     try:
-        exec(_compiled(module), vars(fresh))
+        exec(compiled(module), vars(fresh))
     except Exception as problem:
         return f", whose source cannot be executed anew ({type(problem).__name__})"
     vars(fresh).update({name: own.get(name) for name in FILLED.get(module.__name__, ())})
@@ -163,7 +163,7 @@ def _due(module: ModuleType) -> Path:
     return within / "__init__.py" if package else within.with_suffix(".py")
 
 
-def _compiled(module: ModuleType) -> CodeType:
+def compiled(module: ModuleType) -> CodeType:
     """As an import compiles it; pytest's writes assertions anew, in every package that has a plugin for it."""
     tree, hook = parsed_module(module.__name__), sys.modules.get("_pytest.assertion.rewrite")
     loader: Any = getattr(module.__spec__, "loader", None)

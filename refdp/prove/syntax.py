@@ -2,7 +2,7 @@
 
 Four rules, each a module of its own: the text is of the small language (`plain`), has no words but known ones
 (`words`), asks nobody who answers it (`peeking`, `chance`), and nothing outside its functions can change (`standing`).
-A text that breaks one is not read: no solver is asked.
+A text that breaks one is not read: no solver is asked. Nor is one that makes something else than what runs (`made`).
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from types import FunctionType
 from typing import Any
 
+from refdp.prove.made import otherwise_made
 from refdp.prove.obligations import Failure
 from refdp.prove.peeking import is_text, peeks
 from refdp.prove.plain import beyond
@@ -30,6 +31,7 @@ def refused(module: Any) -> Iterator[Failure]:
     codes = [one.__code__ for one in functions if isinstance(one, FunctionType)]
     files = {code.co_filename for code in codes if is_text(code.co_filename)} | {str(module.__file__)}
     texts = {file: "".join(linecache.getlines(file)) for file in sorted(files)}
+    yield from otherwise_made(module, texts)
     written = {one.name for text in texts.values() for one in ast.walk(tree_of(text)) if isinstance(one, ast.ClassDef)}
     for one in owners[1:]:
         if one.__module__ == module.__name__ and one.__name__ not in written:

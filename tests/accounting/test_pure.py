@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import itertools
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from account_plans import ADD_REMOVE, REPLACE_ONE, laplace, plan, release
 
 from refdp.accounting import account, pure_epsilon
-from refdp.accounting.pure import amplified, kov_delta, kov_epsilon
+from refdp.accounting.normal import Exchanged
+from refdp.accounting.pure import amplified, kov_delta, kov_epsilon, node_epsilon
+from refdp.accounting.releases import GaussianCost, PureCost
 from refdp.noise.mechanisms import DiscreteLaplace, Exponential, Gaussian, Laplace
 from refdp.privacy.events import Parallel, Partition, Plan, Relation, Repeat, Sequential, Subsample
 
@@ -138,3 +141,34 @@ def _two_kinds(epsilon: float, one: tuple[float, int], two: tuple[float, int]) -
 def test_sequences_flatten() -> None:
     one = release(Laplace(8.0))
     assert pure_epsilon(plan(Sequential((one, Repeat(one, 2))), one)) == 0.5
+
+
+@pytest.mark.parametrize(("epsilon", "rate", "blocks"), [(3.0, 0.1, 10), (5.0, 0.5, 10), (1.0, 0.3, 6)])
+def test_a_replaced_record_in_a_sample_of_blocks_of_fixed_sizes(epsilon: float, rate: float, blocks: int) -> None:
+    """As many records as blocks, the block's size the sample's over the number of blocks, rounded down.
+
+    A full sample alone fills them, with one record each, so that a record that is there changes all blocks, and one
+    that is replaced a single one. Sums of values in [-1, 1] at the outcome (1, ..., 1), all others' value is 1.
+    """
+    inside = Partition((1 / blocks,) * blocks, (release(Laplace(1 / epsilon)),) * blocks, independent=False)
+    full = rate**blocks
+    ratio = ((1 - full) * math.exp(-epsilon * blocks) + full) / (
+        (1 - full) * math.exp(-epsilon * blocks) + full * math.exp(-2 * epsilon)
+    )
+    assert math.log(ratio) <= pure_epsilon(Plan(REPLACE_ONE, Subsample(rate, inside))) <= 2 * epsilon
+
+
+@pytest.mark.parametrize("rate", [1e-4, 0.1, 0.7])
+def test_a_sample_of_replaced_records_costs_the_most_that_its_two_bounds_allow(rate: float) -> None:
+    """Densities s and t over that without either record: s <= e^n, t >= e^-n, s / t <= e^f, on a fine grid."""
+
+    def mixed(x: float) -> float:
+        return math.log1p(rate * math.expm1(x))
+
+    for near, far in itertools.product((0.01, 1.0, 5.0, 40.0), (0.005, 0.9, 1.1, 6.0, 60.0)):
+        node = Exchanged(rate, PureCost(Fraction(near)), PureCost(Fraction(far)))
+        most = min(far, 2 * near)
+        best = max(mixed(s) - mixed(s - most) for s in np.linspace(most - near, near, 301))
+        assert best * (1 - 1e-9) - 1e-15 <= node_epsilon(node, Relation.REPLACE_ONE) <= best * (1 + 1e-9) + 1e-12
+    unbounded = Exchanged(rate, GaussianCost(Fraction(1)), PureCost(Fraction(2)))
+    assert node_epsilon(unbounded, Relation.REPLACE_ONE) == 2.0

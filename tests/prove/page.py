@@ -254,9 +254,9 @@ PROVED, which is no violation: by-round sensitivities rest on bounds of scores t
 
 A text that behaves otherwise where it is read than where it trains would not be proved by this. What it can ask of the
 population and the curator is what the protocols have: `isinstance`, another attribute, or a leak that is handled, are
-leaks, and so are lines with `type`, `try`, names with two underscores, and foreign imports. The plan, read on no
-records, must have the releases that were asked about. Not caught is a text that learns from refdp's own modules who
-answers it.
+leaks, and so are lines with `type`, `try`, names with two underscores, and foreign imports. What runs has to be what
+the file's text makes: older bytecode and wrappers are not read. The plan, read on no records, must have the releases
+that were asked about. Not caught is a text that learns from refdp's own modules who answers it.
 
 Leaks beside the formulas are refused too (`tests/prove/attacks.py` has a text for each): sums in units of the grid
 taken for sums, utilities of which a record decides several choices, sums for every candidate at the price of one,
