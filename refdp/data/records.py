@@ -35,8 +35,8 @@ def _as_floats(bounds: Numeric | Interval) -> bool:
 
 
 def _keep_plain(described: Any, name: str) -> None:
-    """Keep a name, or what is in a list of them, as Python's own texts and numbers: numpy's, and those of classes derived
-    from Python's (an enumeration's members), compute in their own way. Anything else stays as it was given.
+    """Keep a name, or what is in a list of them, as Python's own texts and numbers: numpy's, and those of classes
+    derived from Python's (an enumeration's members), compute in their own way. Anything else stays as it was given.
     """
     given = getattr(described, name)
     kind = type(given)

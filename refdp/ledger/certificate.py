@@ -157,9 +157,10 @@ def issue(
     are of a class that is not refdp's (`proved.stranger`).
     params: the run's parameters, by which proofs of whole programs are cited; None where their class is not refdp's:
     nothing compares its bounds, and what they are is for the caller to answer for. schema: the public description of
-    the records. established: the epsilon where something else than the plan bounds it, an individual filter say. rests_on: claims that the guarantee needs besides those of the declared sensitivities
-    and of composition. grants: keys of conditions that the caller takes for granted, and which are then assumptions; a
-    claim under any other condition establishes nothing. remarks: sentences that explain it.
+    the records. established: the epsilon where something else than the plan bounds it, an individual filter say.
+    rests_on: claims that the guarantee needs besides those of the declared sensitivities and of composition. grants:
+    keys of conditions that the caller takes for granted, and which are then assumptions; a claim under any other
+    condition establishes nothing. remarks: sentences that explain it.
     """
     own = {release.sensitivity.claim for release in releases(declared.event)}
     named = {release.sensitivity.claim for release in releases(proved.event)} | set(rests_on)
