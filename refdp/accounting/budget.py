@@ -70,8 +70,9 @@ class Entry:
 class PrivacyBudget:
     """epsilon and delta that all charges together may cost. Thread-safe; with a file, safe among processes too.
 
-    epsilon, delta, relation: the guarantee. file: where charges are kept; one that is there is gone on with, and a
-    symbolic link stands for the file behind it. A copy that is brought back, or another file, is another budget.
+    epsilon, delta, relation: the guarantee. file: where charges are kept; one that is there is gone on with, and what
+    is a symbolic link by then stands for the file behind it. A copy that is brought back, or another file, is another
+    budget.
     adaptive: whether settings may follow from earlier outputs, see the module.
     Errors: InvalidParameter for figures outside their domain, a file of another budget, or any use without a file in
       another process than the one that made it: a fork has a copy, and what it spends nobody else would see.
@@ -280,6 +281,11 @@ class PrivacyBudget:
             raise InvalidParameter("a budget without a file was forked: give PrivacyBudget(..., file=...) to processes")
         with self._lock.held():
             if self.file is not None and self.file.exists():
+                if self.file.is_symlink():  # writing would put a file in its place, and leave the one behind it unspent
+                    raise InvalidParameter(
+                        f"budget file {self.file}: it has become a symbolic link; make the budget anew, which goes on "
+                        "with the file behind it"
+                    )
                 if self.file.stat().st_nlink > 1:  # writing parts the names, and each would be spent alone
                     raise InvalidParameter(f"budget file {self.file}: it has another name (a hard link)")
                 self._read()

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from refdp.checks import plain
 from refdp.errors import InvalidParameter, InvalidRecords
 
 Floats = NDArray[np.float64]
@@ -31,6 +32,19 @@ def _as_floats(bounds: Numeric | Interval) -> bool:
     object.__setattr__(bounds, "low", low)
     object.__setattr__(bounds, "high", high)
     return bool(np.isfinite(low) and np.isfinite(high))
+
+
+def _keep_plain(described: Any, name: str) -> None:
+    """Keep a name, or what is in a list of them, as Python's own texts and numbers: numpy's, and those of classes
+    derived from Python's (an enumeration's members), compute in their own way. Anything else stays as it was given.
+    """
+    given = getattr(described, name)
+    kind = type(given)
+    object.__setattr__(described, name, kind(map(_plain, given)) if kind in (tuple, list) else _plain(given))
+
+
+def _plain(value: Any) -> Any:
+    return plain(value.item() if isinstance(value, np.generic) else value)
 
 
 def _shown(bounds: tuple[Any, Any]) -> str:
@@ -67,6 +81,7 @@ class Numeric:
     high: float
 
     def __post_init__(self) -> None:
+        _keep_plain(self, "name")
         given = self.low, self.high
         if not (_as_floats(self) and self.low <= self.high):
             raise InvalidParameter(f"bounds of {self.name!r}: {_shown(given)} given, finite low <= high allowed")
@@ -92,6 +107,8 @@ class Categorical:
     categories: tuple[str, ...]
 
     def __post_init__(self) -> None:
+        _keep_plain(self, "name")
+        _keep_plain(self, "categories")
         if not self.categories or len(set(self.categories)) != len(self.categories):
             raise InvalidParameter(f"categories of {self.name!r}: a non-empty list without repetitions is needed")
 
@@ -129,6 +146,7 @@ class Classes:
     values: tuple[str, ...]
 
     def __post_init__(self) -> None:
+        _keep_plain(self, "values")
         if len(self.values) < 2 or len(set(self.values)) != len(self.values):
             raise InvalidParameter(f"classes {self.values!r} given, at least two different labels are needed")
 

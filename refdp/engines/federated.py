@@ -41,7 +41,6 @@ from refdp.data.population import (
     Query,
     Refresh,
     RefreshAll,
-    Reports,
     Root,
     Step,
     Sums,
@@ -65,6 +64,7 @@ from refdp.engines.log import (
     Logged,
     Select,
     Shard,
+    check_sum,
     repeats,
     total,
 )
@@ -76,6 +76,8 @@ from refdp.privacy.sources import AccountSource, Coins, sample_law
 
 LARGEST = 2**52
 """No entry of an honest answer is as large, in units of the grid."""
+MOST = 2**63 // LARGEST
+"""So many participants' sums have a sum that is an int64."""
 HALF = 2**32
 """Nodes are kept by their quotient and rest: Flower's are unsigned numbers of 64 bits, which int64 does not hold."""
 _NOBODY = bytes(16)
@@ -192,8 +194,7 @@ class _Tagged(Nothing):
         self._steps.append(fixed(Leave()))
 
     def ask(self, query: Query) -> Sums:
-        if isinstance(query, Reports):
-            raise InvalidParameter("Reports: what single records report is no sum, and does not travel")
+        check_sum(query)
         self._close()
         shape = self._shape(query)
         count = int(np.prod(shape))
@@ -451,6 +452,12 @@ class LocalHost:
         }
 
 
+def check_participants(count: int) -> None:
+    """Errors: InvalidParameter for more than `MOST`."""
+    if count > MOST:
+        raise InvalidParameter(f"{count} participants: up to {MOST} are allowed, whose sums have a sum of 64 bits")
+
+
 class Federation(Logged):
     """A `Population` of participants, whose sums have their noise inside. honest: how many answers a round needs.
 
@@ -466,6 +473,7 @@ class Federation(Logged):
         self._round = 0
         self.traffic = Communication()
         self.answered: list[tuple[int, ...]] = []
+        check_participants(len(self._known))
         if not 1 <= honest <= len(self._known):
             raise InvalidParameter(f"honest = {honest}: 1 to {len(self._known)}, the participants, is allowed")
 
@@ -534,7 +542,7 @@ class Federation(Logged):
         shape = self._plan.asks[number].shape
         if not isinstance(answer, np.ndarray) or answer.dtype != np.int64 or answer.shape != shape:
             raise MessageError(f"participant {node} in round {number}: int64 sums of shape {shape} are needed")
-        if (np.abs(answer) >= LARGEST).any():
+        if ((answer >= LARGEST) | (answer <= -LARGEST)).any():  # the least int64 has no absolute value
             raise MessageError(f"participant {node} in round {number}: a sum beyond every bound")
         return answer
 

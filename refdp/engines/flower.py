@@ -26,7 +26,7 @@ from refdp.checks import check_count
 from refdp.data.forms import schema_in
 from refdp.data.records import Floats, Interval, Model, Records, Schema, make_records
 from refdp.engines import owners
-from refdp.engines.federated import Asks, Federation, Host, Known, NoiseInside, Participant
+from refdp.engines.federated import Asks, Federation, Host, Known, NoiseInside, Participant, check_participants
 from refdp.engines.journal import ReleaseJournal
 from refdp.errors import InvalidParameter, InvalidRecords, MessageError, RefdpError
 from refdp.faces import registry
@@ -48,6 +48,10 @@ OWNED = "inprivate"
 
 HONEST = "at least {} of those of the {} participants who answer a round add their share of the noise"
 SHARED_LAPLACE = "shares of discrete Laplace noise are negative binomials, drawn in floating point"
+APART = (
+    "each record is at one participant: nobody sees whether two have the same record, or read the same file, and it "
+    "counts as often as it is there"
+)
 FROM_SECRETS = (
     "noise follows from a secret in a file of each participant, by a generator of numpy (Philox), which is not "
     "cryptographic: whoever has the file can subtract it"
@@ -82,6 +86,8 @@ class Run:
             check_count(f"{path}: {count}", body[count])
         if not isinstance(body["run"], str) or not isinstance(body["settings"], dict):
             raise InvalidRecords(f"{path}: run is a name, settings are {{parameter: value}}")
+        if body["paper"] != OWNED:
+            check_participants(body["participants"])
         try:
             params = registry.paper(body["paper"]).params(body["settings"], as_published=False)
         except (TypeError, OverflowError, InvalidParameter) as error:
@@ -108,11 +114,11 @@ class Run:
     def certificate(self) -> Certificate:
         """Of the model that the app trains, with what is taken for granted where participants add the noise."""
         if self.paper == OWNED:
-            return certificate_of_owners(self.params, self.schema).assuming(FROM_SECRETS)
+            return certificate_of_owners(self.params, self.schema).assuming(APART, FROM_SECRETS)
         issued: Certificate = registry.paper(self.paper).certificate(self.params, self.schema)
         mechanisms = {type(piece.request.mechanism) for one in self.asks.asks for piece in one.pieces}
         laplace = [SHARED_LAPLACE] if DiscreteLaplace in mechanisms else []
-        return issued.assuming(HONEST.format(self.honest, self.participants), *laplace, FROM_SECRETS)
+        return issued.assuming(HONEST.format(self.honest, self.participants), APART, *laplace, FROM_SECRETS)
 
     def model(
         self, host: Host, seed: int | None = None, journal: ReleaseJournal | None = None

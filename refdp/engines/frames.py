@@ -54,6 +54,17 @@ def labels(column: Any, schema: Schema, exact: bool = False) -> Floats:
     return numbers
 
 
+def labelled(part: Any, column: Any) -> Any:
+    """A partition of a pandas frame with its labels under `LABEL`, by their order; as it is where their index differs.
+
+    An error here would be one of a computation, whose text nobody is told: who loads the partition sees that there are
+    none.
+    """
+    if len(part) != len(column) or not (len(part) == 0 or part.index.equals(column.index)):
+        return part
+    return part.assign(**{LABEL: column.array})
+
+
 # --- Neighbouring partitions ---
 
 

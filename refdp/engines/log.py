@@ -17,6 +17,7 @@ import numpy as np
 
 from refdp.data.candidates import Candidates
 from refdp.data.memory import Memory
+from refdp.data.nothing import Nothing
 from refdp.data.population import (
     Advance,
     Begin,
@@ -24,6 +25,7 @@ from refdp.data.population import (
     Encode,
     Pay,
     Place,
+    Population,
     Query,
     Refresh,
     RefreshAll,
@@ -36,11 +38,12 @@ from refdp.data.population import (
     from_json,
     to_json,
 )
+from refdp.data.records import Schema
 from refdp.data.sparse import AnyRecords
 from refdp.documents import parsed
 from refdp.errors import InvalidParameter, MessageError
-from refdp.privacy.curator import Assigned
-from refdp.privacy.sources import Coins, part_of
+from refdp.privacy.curator import Assigned, Curator
+from refdp.privacy.sources import AccountSource, Coins, part_of
 
 START = "0" * 32
 """The digest of an empty log."""
@@ -265,8 +268,7 @@ class Logged:
 
         Errors: InvalidParameter for `Reports`, which are no sums.
         """
-        if isinstance(query, Reports):
-            raise InvalidParameter("Reports: what single records report is no sum, and does not travel")
+        check_sum(query)
         return self._sums(query)
 
     def select(self, scope: int, draw: Callable[[int], Assigned]) -> None:
@@ -283,6 +285,27 @@ class Logged:
 
     def _sums(self, query: Query) -> Sums:
         raise NotImplementedError
+
+
+def check_sum(query: Query) -> None:
+    """Errors: InvalidParameter for `Reports`."""
+    if isinstance(query, Reports):
+        raise InvalidParameter("Reports: what single records report is no sum, and does not travel")
+
+
+class _Asked(Nothing):
+    def ask(self, query: Query) -> Sums:
+        check_sum(query)
+        return super().ask(query)
+
+
+def check_travels(train: Callable[[Any, Schema, Population, Curator], Any], params: Any, schema: Schema) -> None:
+    """That a program asks for sums alone, which is known before any record is touched.
+
+    Errors: InvalidParameter otherwise.
+    """
+    with np.errstate(all="ignore"):
+        train(params, schema, _Asked(), Curator(AccountSource(), params.relation))
 
 
 def total(parts: Iterable[Sums]) -> Sums:

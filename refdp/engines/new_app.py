@@ -50,12 +50,30 @@ from refdp.engines.flower import {name}
 
 app = {name}(Path(__file__).with_name("run.json"))
 '''
+_README = """# A differentially private federation
+
+`refdp_app/run.json` is what is public: the program, its settings, the schema of the records, how many participants
+there are. Every participant and the server have the same.
+
+    refdp federate check .      # on made-up records: what is claimed, established and assumed
+    flwr run .                  # on a federation of Flower's
+
+A node's configuration names its data, a CSV file with the schema's columns and `target`, and its own journal, which is
+not to be lost or copied: `data=... journal=...`; of InPrivate's owners `owner=...` besides, from 0. The server's run
+configuration has the model's file, `out`, and its `journal`.
+
+**Each record has to be at one participant.** One that two participants have, or that is in a file which two nodes
+read, counts in the sums as often as it is there, and costs as many times the epsilon that is established. No message
+tells of it and nothing checks it: agree beforehand on whose records are where.
+"""
+_NOTES = "README.md"
 
 
 def files(run: Mapping[str, Any]) -> dict[str, str]:
     """The files of an app by path. run: what run.json says."""
     return {
         _TOML: _PYPROJECT,
+        _NOTES: _README,
         "refdp_app/__init__.py": "",
         "refdp_app/client_app.py": _APP.format(what="A participant.", name="client_app"),
         "refdp_app/server_app.py": _APP.format(what="The server.", name="server_app"),
@@ -68,9 +86,9 @@ def not_examined(directory: Path) -> list[str]:
 
     Modules in any form: source, byte code, of libraries. Byte code in `refdp_app/__pycache__` can be run in place of
     the source beside it, whatever that says, and is named too. run.json is the run's own, and of pyproject.toml the
-    components alone decide what runs.
+    components alone decide what runs; what README.md says decides nothing.
     """
-    written = {name: text for name, text in files({}).items() if not name.endswith("run.json")}
+    written = {name: text for name, text in files({}).items() if not name.endswith(("run.json", _NOTES))}
     found = [name for name, text in written.items() if name != _TOML and _text(directory / name) != text]
     if _components(_text(directory / _TOML)) != _components(written[_TOML]):
         found.append(_TOML)

@@ -99,8 +99,8 @@ def recommend(
     """The estimator whose measured figures near this case are best.
 
     delta: 0 for pure epsilon; by default 1e-5, at most 1 / rows. rows: public; under add-remove taken down to two
-    digits, since settings that a model shows follow from it. task: "classification" (or "binary"), "multiclass",
-    "regression". classes: of a classification; 3 stand for any more where only the task says.
+    digits, since settings that a model shows follow from it, delta too. task: "classification" (or "binary"),
+    "multiclass", "regression". classes: of a classification; 3 stand for any more where only the task says.
     Errors: InvalidParameter for figures outside their domain, or classes that the task does not have.
     """
     epsilon, delta, rows, features, classes = map(of_numpy, (epsilon, delta, rows, features, classes))
@@ -114,10 +114,10 @@ def recommend(
         raise InvalidParameter(f"classes = {classes!r} with task = {task!r}: they are of several classes")
     if relation not in list(Relation):
         raise InvalidParameter(f"relation = {relation!r}: {' or '.join(Relation)} is allowed")
+    regression, known = task == "regression", Relation(relation)
+    rows = rounded(rows) if known is Relation.ADD_REMOVE else rows  # before anything follows from it
     given = min(DELTA, 1 / rows) if delta is None else delta
     check_number("delta", given, least=0, below=1)
-    regression, known = task == "regression", Relation(relation)
-    rows = rounded(rows) if known is Relation.ADD_REMOVE else rows
     scores = 1 if regression else max(classes, 3) if task == "multiclass" or classes > 2 else 1
     public = Public(epsilon, given, regression, scores, rows, known, features)
     able = [name for name in ESTIMATORS if (given > 0 or name in PURE) and not _refuses(name, known)]

@@ -141,8 +141,8 @@ def issue(
     proved: Plan,
     breaches: tuple[str, ...] = (),
     *,
+    params: Any,
     schema: Schema | None = None,
-    params: Any = None,
     established: float | None = None,
     rests_on: tuple[str, ...] = (),
     grants: tuple[str, ...] = (),
@@ -154,11 +154,12 @@ def issue(
     breaches: reasons, known from parameters alone, why no guarantee holds at all; established is then infinite. So it
     is where something else runs than the sources say of refdp's modules (`proved.running`), or where settings or schema
     are of a class that is not refdp's (`proved.stranger`).
-    schema: the public description of the records. params: the run's parameters, by which proofs of whole programs are
-    cited. established: the epsilon where something else than the plan bounds
-    it, an individual filter say. rests_on: claims that the guarantee needs besides those of the declared sensitivities
-    and of composition. grants: keys of conditions that the caller takes for granted, and which are then assumptions; a
-    claim under any other condition establishes nothing. remarks: sentences that explain it.
+    params: the run's parameters, by which proofs of whole programs are cited; None where their class is not refdp's:
+    nothing compares its bounds, and what they are is for the caller to answer for. schema: the public description of
+    the records. established: the epsilon where something else than the plan bounds it, an individual filter say.
+    rests_on: claims that the guarantee needs besides those of the declared sensitivities and of composition. grants:
+    keys of conditions that the caller takes for granted, and which are then assumptions; a claim under any other
+    condition establishes nothing. remarks: sentences that explain it.
     """
     own = {release.sensitivity.claim for release in releases(declared.event)}
     named = {release.sensitivity.claim for release in releases(proved.event)} | set(rests_on)

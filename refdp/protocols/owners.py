@@ -16,7 +16,7 @@ import hashlib
 import math
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 
 from refdp.data.memory import Memory
 from refdp.data.population import Population
@@ -87,8 +87,9 @@ def certificate(params: Params, schema: Schema, control: Control | None = None) 
     """About neighbours that differ in one record of one owner. Who the owners are is public."""
     claimed = Guarantee(params.epsilon if params.scheme != "np" else math.inf, 0.0)
     declared, proved = plan(params, schema, control), plan(params, schema, control, proved=True)
-    return issue("inprivate", claimed, declared, proved, params.breaches(schema), schema=schema,
-                 rests_on=(*params.premises(), OWNERS[params.relation]), grants=("one-owner",))  # fmt: skip
+    issued = issue("inprivate", claimed, declared, proved, params.breaches(schema), schema=schema, params=params,
+                   rests_on=(*params.premises(), OWNERS[params.relation]), grants=("one-owner",))  # fmt: skip
+    return replace(issued, proofs=())  # they are about one curator's program
 
 
 def rules_of(params: Params, schema: Schema, session: str = "") -> Rules:

@@ -127,7 +127,7 @@ class _Conduct:
         present = []
         for position in range(len(self.owners)):
             data = self._asked(number, position, current)
-            refusal = "no answer" if data is None else self._taken(data)
+            refusal = "no answer" if data is None else self._taken(data, (number, position, "trees"))
             if data is None or refusal:
                 self.skipped[number, position] = refusal
                 continue
@@ -152,7 +152,7 @@ class _Conduct:
             self._deliver(self._from_miner(number, "end"), position)
             if position == present[0] != present[-1]:
                 verdict = Sent(number, position, MINER, self.owners[position].judge(number))
-                if not self._taken(verdict.data):  # one that cannot be read is none
+                if not self._taken(verdict.data, (number, position, "verdict")):  # one that cannot be read is none
                     self.log.append(verdict)
         return sum(self.owners[position].measure(number) for position in present)
 
@@ -184,9 +184,16 @@ class _Conduct:
         data = self.owners[position].answer(number)
         return None if fault == "lost" else data
 
-    def _taken(self, data: bytes) -> str:
-        """Take a message in; else why not, and whoever sent it is passed over."""
+    def _taken(self, data: bytes, asked: tuple[int, int, Kind]) -> str:
+        """Take a message in; else why not, and whoever was asked is passed over.
+
+        asked: round, owner and kind. In another one's name it would be that one's, whose own were then a repetition.
+        """
         try:
+            message = self.rules.read(data)
+            if (message.round, message.sender, message.kind) != asked:
+                told = f"{message.kind} of owner {message.sender} in round {message.round}"
+                raise MessageError(f"{told}: {asked[2]} of owner {asked[1]} in round {asked[0]} was asked for")
             self.miner.hear(data)
         except MessageError as error:
             return str(error)

@@ -313,6 +313,27 @@ def test_two_names_of_one_file_are_one_budget(tmp_path: Path) -> None:
             use()
 
 
+def test_a_file_that_becomes_a_link_is_no_second_budget(tmp_path: Path) -> None:
+    """It is moved, and its old name leads to it: a charge by that name put a file in the link's place."""
+    old, moved = tmp_path / "budget.json", tmp_path / "shared" / "moved.json"
+    moved.parent.mkdir()
+    before = refdp.PrivacyBudget(1.0, file=old)
+    before.charge_known(0.2, 0.0)
+    old.rename(moved)
+    old.symlink_to(moved)
+    for use in (before.spent, lambda: before.charge_known(0.8, 0.0)):
+        with pytest.raises(InvalidParameter, match="has become a symbolic link; make the budget anew"):
+            use()
+    anew = refdp.PrivacyBudget(1.0, file=old)
+    sent = pickle.loads(pickle.dumps(before))  # opened where it is now
+    anew.charge_known(0.8, 0.0)
+    for other in (anew, sent, refdp.PrivacyBudget(1.0, file=moved)):
+        assert other.spent() == pytest.approx(1.0)
+        with pytest.raises(BudgetExceeded):
+            other.charge_known(0.1, 0.0)
+    assert old.is_symlink()
+
+
 @pytest.mark.parametrize("damage", [{"epsilon": -5.0}, {"epsilon": math.nan}, {"delta": -0.5}], ids=str)
 def test_charges_of_a_file_that_no_charge_makes_are_refused(tmp_path: Path, damage: dict[str, float]) -> None:
     file = tmp_path / "budget.json"

@@ -82,7 +82,8 @@ def plan(params: Params, schema: Schema, *, proved: bool = False) -> Plan:
 
 
 def certificate(params: Params, schema: Schema) -> Certificate:
-    return issue("stumps", Guarantee(params.epsilon, 0.0), plan(params, schema), plan(params, schema, proved=True))
+    return issue("stumps", Guarantee(params.epsilon, 0.0), plan(params, schema), plan(params, schema, proved=True),
+                 params=None)  # fmt: skip
 
 
 def train(params: Params, records: Records, curator: Curator) -> Model:

@@ -154,7 +154,7 @@ def test_a_noise_is_accounted_for_and_taped() -> None:
 
 def test_a_noise_without_a_claim_in_the_ledger_establishes_nothing() -> None:
     plan = Plan(AR, Release("count", NOISE, COUNTED))
-    certificate = issue("counting", Guarantee(0.7, 0.0), plan, plan)
+    certificate = issue("counting", Guarantee(0.7, 0.0), plan, plan, params=None)
     assert math.isinf(certificate.established.epsilon)
     assert any("staircase/pure" in note for note in certificate.notes)
 

@@ -162,7 +162,7 @@ def test_a_condition_that_nobody_grants_takes_the_figure_away(monkeypatch: pytes
     assert f"{name} holds only if it does not rain, and the guarantee rests on it" in after.notes
     params = registry.paper("dpboost").params({"epsilon": 1.0, "relation": "add-remove"}, as_published=False)
     plan = dpboost.plan(params, SCHEMA)
-    granted = certificate.issue("dpboost", after.claimed, plan, plan, grants=("dry",))
+    granted = certificate.issue("dpboost", after.claimed, plan, plan, params=params, grants=("dry",))
     assert granted.established.epsilon <= 1 + 1e-9 and "it does not rain" in granted.assumptions
 
 

@@ -21,7 +21,7 @@ SCHEMA = Schema((Numeric("a", 0.0, 1.0),), Classes(("no", "yes")))
 def certified(grants: tuple[str, ...], epsilon: float = 1.0, scale: float = 1.0, name: str = NAME) -> Any:
     norm = Sensitivity(1.0, 1, name, Relation.ADD_REMOVE)
     plan = Plan(Relation.ADD_REMOVE, Sequential((Release("one", Laplace(scale), norm, norm),)))
-    return issue("some", Guarantee(epsilon, 0.0), plan, plan, grants=grants)
+    return issue("some", Guarantee(epsilon, 0.0), plan, plan, params=None, grants=grants)
 
 
 def test_a_condition_is_granted_by_its_key_and_then_an_assumption() -> None:
@@ -55,9 +55,9 @@ def test_breaches_take_the_guarantee_away_and_remarks_do_not() -> None:
     norm = Sensitivity(1.0, 1, "composition/sequential", Relation.ADD_REMOVE)
     plan = Plan(Relation.ADD_REMOVE, Sequential((Release("one", Laplace(2.0), norm, norm),)))
     for breaches, remarks, epsilon in (((), ("a remark",), 0.5), (("a breach",), (), float("inf"))):
-        found = issue("some", Guarantee(1.0, 0.0), plan, plan, breaches, remarks=remarks)
+        found = issue("some", Guarantee(1.0, 0.0), plan, plan, breaches, params=None, remarks=remarks)
         assert found.established.epsilon == pytest.approx(epsilon) and {*breaches, *remarks} <= set(found.notes)
-    other = issue("some", Guarantee(1.0, 0.0), plan, plan, established=0.25)
+    other = issue("some", Guarantee(1.0, 0.0), plan, plan, params=None, established=0.25)
     assert other.established == Guarantee(0.25, 0.0)
     assert [certificate.number(value) for value in (0.5, float("inf"))] == [0.5, "inf"]
 

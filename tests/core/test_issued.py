@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import importlib
 import math
-from enum import StrEnum
+from dataclasses import replace
+from enum import IntEnum, StrEnum
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,8 +17,9 @@ from refdp.faces import registry
 from refdp.ledger.certificate import Guarantee, issue
 from refdp.ledger.proved import stranger
 from refdp.own import grove
-from refdp.papers import dpxgboost, fedgbdt
+from refdp.papers import dpxgboost, fedgbdt, inprivate
 from refdp.privacy.events import Relation
+from refdp.protocols import owners
 
 SCHEMA = Schema((Numeric("a", 0, 1), Numeric("b", 0, 1), Numeric("c", 0, 1), Categorical("d", ("x", "y"))),
                 Classes((0, 1)))  # fmt: skip
@@ -199,3 +201,61 @@ def test_refdps_own_settings_are_nobody_elses(name: str) -> None:
     for printed in (False, True) if name in registry.PAPERS else (False,):
         assert stranger(own.params({"epsilon": 1.0, "relation": AR}, as_published=printed), SCHEMA) == ""
     assert stranger(None, SCHEMA) == ""
+
+
+class Quiet(inprivate.Params):
+    def leaf_sensitivity(self, schema: Schema) -> Any:
+        return replace(super().leaf_sensitivity(schema), bound=1e-3)
+
+
+def test_nothing_is_established_among_owners_for_settings_of_somebody_else() -> None:
+    """Their certificate compares settings as one curator's does; that one's proofs it does not cite."""
+    own = inprivate.Params(1.0, AR)
+    for certificate in (inprivate.certificate, owners.certificate):
+        assert certificate(own, Schema(*TWO)).established.epsilon == pytest.approx(1.0)
+        found = certificate(Quiet(1.0, AR), Schema(*TWO))
+        assert math.isinf(found.established.epsilon) and "test_issued.Quiet" in "".join(found.notes)
+    assert owners.certificate(own, Schema(*TWO)).proofs == () != inprivate.certificate(own, Schema(*TWO)).proofs
+
+
+def test_whoever_issues_says_whose_settings_they_are() -> None:
+    plan = grove.plan(PLAIN, Schema(*TWO))
+    with pytest.raises(TypeError, match="params"):
+        issue("grove", Guarantee(1.0, 1e-5), plan, plan, schema=Schema(*TWO))  # type: ignore[call-arg]
+
+
+class Letter(StrEnum):
+    A = "a"
+    B = "b"
+
+
+class Digit(IntEnum):
+    ZERO = 0
+    ONE = 1
+
+
+class Changing(str):
+    """A text that is now one and now another."""
+
+    def __eq__(self, other: object) -> bool:
+        raise AssertionError
+
+    def __str__(self) -> str:
+        raise AssertionError
+
+    __hash__ = str.__hash__
+
+
+@pytest.mark.parametrize(
+    "names",
+    [tuple(np.unique(["a", "b"])), tuple(np.unique([0, 1])), tuple(np.unique([False, True])), tuple(Letter),
+     tuple(np.float32([0.5, 1.5])), tuple(Digit), [Changing("a"), "b"]],
+)  # fmt: skip
+def test_names_and_classes_are_kept_as_pythons_own(names: Any) -> None:
+    """As a table, or an enumeration, has them; numpy's would be nobody's in refdp, and establish nothing."""
+    given = Numeric(names[0], 0, 1), Categorical(names[1], names)
+    schema = Schema(given, Classes(names))
+    kept = *schema.names, *given[1].categories, *schema.target.values  # type: ignore[union-attr]
+    assert {type(one) for one in kept} <= {bool, int, float, str} and kept[1:] == (kept[1], *kept[:2], *kept[:2])
+    assert type(given[1].categories) is type(names) and stranger(PLAIN, schema) == ""
+    assert repr(kept[0]) in ("'a'", "0", "False", "0.5")

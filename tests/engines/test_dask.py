@@ -168,6 +168,69 @@ def test_records_that_fit_no_schema_are_refused_by_one_line_before_training(clie
         refdp.InPrivateClassifier(relation="add-remove", bounds=BOUNDS, classes=["no", "yes"]).fit(bad, bad["y"])
 
 
+def once(rows: int, index: Any = None, parts: int = 2) -> tuple[pd.DataFrame, Any]:
+    """A feature, and labels that are its values under another index."""
+    a = np.arange(rows) / rows
+    y = dd.from_pandas(pd.Series(a, index=index, name="t"), npartitions=parts, sort=False)
+    return pd.DataFrame({"a": a}), y
+
+
+def numbers(X: Any, y: Any) -> str:
+    settings: Any = {"relation": "add-remove", "bounds": {"a": (0, 1)}, "label_bounds": (0, 1), "trees": 2, "depth": 2}
+    model = refdp.GroveRegressor(epsilon=50.0, insecure_seed=refdp.ReproducibleSeed(1), **settings)
+    return str(model.fit(X, y).model_.to_json())
+
+
+def test_labels_of_another_index_are_refused(client: Any) -> None:
+    """By the index one label was that of many records, and others were nobody's."""
+    x, y = once(40)
+    for index in ([0] * 20 + [*range(1, 21)], [*range(20), *range(20)], [*range(39, -1, -1)]):
+        lazy = dd.from_pandas(x.set_index(pd.Index(index)), npartitions=2, sort=False)
+        with pytest.raises(InvalidRecords, match="X and y have other indexes, or another number of records: take both"):
+            numbers(lazy, y)
+        assert numbers(lazy.reset_index(drop=True), y.reset_index(drop=True)) == numbers(x, x["a"])
+    lazy = dd.from_pandas(x, npartitions=2)
+    for other in (once(38)[1], once(40, parts=1)[1], dd.concat([once(20, parts=1)[1], once(21, parts=1)[1]])):
+        with pytest.raises(InvalidRecords, match=r"of the same partitions|another number of records"):
+            numbers(lazy, other)
+    for given in (y.to_frame(), x["a"], y.index):
+        with pytest.raises(InvalidRecords):
+            numbers(lazy, given)
+
+
+def test_labels_are_their_records_in_the_order_of_both(client: Any, tmp_path: Path) -> None:
+    """An index that tells no records apart is the same in both, as that of files which each begin at 0."""
+    x, _ = once(40)
+    same = dd.from_pandas(x.assign(t=x["a"], i=0).set_index("i"), npartitions=1)
+    assert numbers(same[["a"]], same["t"]) == numbers(same, same["t"]) == numbers(x, x["a"])
+    for number in range(4):
+        x.assign(t=x["a"]).iloc[10 * number : 10 * number + 10].to_csv(tmp_path / f"{number}.csv", index=False)
+    files = dd.read_csv(str(tmp_path / "*.csv")).repartition(npartitions=2)
+    assert numbers(files[["a"]], files["t"]) == numbers(x, x["a"])
+
+
+def test_what_is_no_sum_is_refused_before_a_charge(client: Any) -> None:
+    budget = refdp.PrivacyBudget(2.0, 1e-5, relation="replace-one")
+    lazy = dd.from_pandas(once(40)[0], npartitions=2)
+    model = refdp.FedGBDTRegressor(noise_by="record", splits="totally-random", relation="replace-one", trees=2,
+                                   bounds={"a": (0, 1)}, label_bounds=(0, 1), budget=budget)  # fmt: skip
+    with pytest.raises(InvalidParameter, match="what single records report is no sum"):
+        model.fit(lazy, lazy["a"])
+    assert budget.spent() == 0
+
+
+def test_a_file_under_two_names_is_refused(tmp_path: Path, capsys: Any) -> None:
+    x, _ = once(40)
+    x.assign(t=x["a"]).to_csv(tmp_path / "a.csv", index=False)
+    (tmp_path / "bounds.json").write_text(json.dumps({"a": [0, 1], "t": [0, 1]}))
+    for name, link in (("b.csv", os.symlink), ("c.csv", os.link)):
+        link(tmp_path / "a.csv", tmp_path / name)
+        assert run(["train", "dpboost", "--data", str(tmp_path / "*.csv"), "--target", "t", "--dask", "--epsilon", "1",
+                    "--bounds", str(tmp_path / "bounds.json"), "--test-size", "0"]) == 2  # fmt: skip
+        assert f"{name}: the same file as {tmp_path / 'a.csv'}, and each record" in capsys.readouterr().err
+        (tmp_path / name).unlink()
+
+
 def test_a_fit_is_charged_to_its_budget_before_a_record_is_touched(client: Any) -> None:
     budget = refdp.PrivacyBudget(epsilon=1.5, relation="add-remove")
     lazy = partitions(table())

@@ -16,6 +16,7 @@ from refdp.data.records import Interval, Numeric, Records, Schema
 from refdp.engines import federated
 from refdp.engines.federated import (
     LARGEST,
+    MOST,
     Asking,
     Asks,
     Federation,
@@ -113,7 +114,16 @@ def test_who_is_always_behind_is_asked_twice() -> None:
 
 
 @pytest.mark.parametrize(
-    ("entry", "fits"), [(LARGEST - 1, True), (1 - LARGEST, True), (LARGEST, False), (-LARGEST, False)]
+    ("entry", "fits"),
+    [
+        (LARGEST - 1, True),
+        (1 - LARGEST, True),
+        (LARGEST, False),
+        (-LARGEST, False),
+        (2**63 - 1, False),
+        (1 - 2**63, False),
+        (-(2**63), False),
+    ],
 )
 def test_one_entry_beyond_every_bound_is_refused(entry: int, fits: bool) -> None:
     host = Host(lambda node, text: np.array([0, entry if node == 1 else 0]))
@@ -122,6 +132,13 @@ def test_one_entry_beyond_every_bound_is_refused(entry: int, fits: bool) -> None
     else:
         with pytest.raises(MessageError, match="participant 1 in round 0: a sum beyond every bound"):
             server(host).ask(ASKED)
+
+
+def test_a_sum_of_all_answers_is_an_int64() -> None:
+    assert MOST * (LARGEST - 1) <= 2**63 - 1 < (MOST + 1) * (LARGEST - 1)
+    server(Host(count=MOST))
+    with pytest.raises(InvalidParameter, match=f"{MOST + 1} participants: up to {MOST} are allowed"):
+        server(Host(count=MOST + 1))
 
 
 def test_answers_have_the_shape_of_their_round() -> None:

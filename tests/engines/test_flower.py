@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import math
 import os
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 
 from refdp.engines import owners
-from refdp.engines.flower import QUIET, Run, digest, read_answer, records_of, sentence
+from refdp.engines.flower import APART, QUIET, Run, digest, read_answer, records_of, sentence
 from refdp.engines.journal import ReleaseJournal
 from refdp.engines.new_app import made_up
 from refdp.engines.owners import Afar, MinerJournal
@@ -52,11 +53,28 @@ def test_a_new_app_has_its_files_and_a_run_of_its_own(tmp_path: Path, capsys: An
     assert json.loads(first.read_text())["run"] != json.loads(second.read_text())["run"]
     assert Run.read(first).params.trees == EXAMPLE["settings"]["trees"]
     names = {str(path.relative_to(tmp_path / "a")) for path in (tmp_path / "a").rglob("*") if path.is_file()}
-    assert names == {"pyproject.toml", *(f"refdp_app/{name}" for name in
+    assert names == {"pyproject.toml", "README.md", *(f"refdp_app/{name}" for name in
                                          ("__init__.py", "client_app.py", "server_app.py", "run.json"))}  # fmt: skip
     assert run(["federate", "new", str(tmp_path / "a"), "--json"]) == 2
     assert "it is there already" in json.loads(capsys.readouterr().out)["error"]
     assert run(["federate", "old", str(tmp_path / "a")]) == 2
+
+
+@pytest.mark.parametrize("paper", [{}, INPRIVATE])
+def test_that_a_record_is_at_one_participant_is_assumed_and_said(tmp_path: Path, paper: dict[str, Any]) -> None:
+    """Two nodes that read one file are not told from others."""
+    found = Run.read(app(tmp_path, **paper)).certificate()
+    assert APART in found.assumptions and math.isfinite(found.established.epsilon)
+    readme = (tmp_path / "README.md").read_text(encoding="utf-8")
+    assert "Each record has to be at one participant" in readme
+    guide = " ".join((Path(__file__).parents[2] / "docs" / "engines.md").read_text(encoding="utf-8").split())
+    assert "That each record is at one participant is assumed" in guide
+
+
+def test_more_participants_than_a_sum_of_64_bits_holds_are_refused(tmp_path: Path) -> None:
+    assert Run.read(app(tmp_path / "a", participants=2048)).participants == 2048
+    with pytest.raises(InvalidParameter, match="2049 participants: up to 2048 are allowed"):
+        Run.read(app(tmp_path / "b", participants=2049))
 
 
 def test_a_paper_that_needs_exact_sums_is_refused(tmp_path: Path) -> None:

@@ -96,6 +96,20 @@ def test_wrong_figures_are_refused(wrong: dict[str, Any]) -> None:
         recommend(**{"epsilon": 1.0} | wrong)
 
 
+@pytest.mark.parametrize(
+    ("rows", "round_one"), [(123_457, 120_000), (987_654_321, 980_000_000), (10**12 - 1, 99 * 10**10)]
+)
+def test_nothing_that_is_recommended_follows_from_an_exact_number_of_records(rows: int, round_one: int) -> None:
+    """Under add-remove; delta had it by 1 / rows. Under replace-one the number is public."""
+    for task in TASKS:
+        found = recommend(1.0, rows=rows, task=task)
+        assert found == recommend(1.0, rows=round_one, task=task) and found.settings["rows"] == round_one
+        swapped = recommend(1.0, rows=rows, task=task, relation="replace-one").settings
+        assert swapped["rows"] == rows and swapped.get("delta", 1 / rows) == 1 / rows
+    given = recommend(1.0, 1e-7, rows=rows).settings
+    assert given.get("delta", 1e-7) == 1e-7
+
+
 def test_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
     command = ["recommend", "--epsilon", "1", "--delta", "1e-5", "--rows", "30000", "--features", "14", "--task"]
     assert cli.run([*command, "classification", "--json"]) == 0

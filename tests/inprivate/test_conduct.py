@@ -75,6 +75,30 @@ def routes(outcome: Outcome) -> str:
     return " ".join(said)
 
 
+@pytest.mark.parametrize(
+    ("number", "sender", "kind"), [(0, 2, "trees"), (1, 1, "trees"), (0, 1, "verdict"), (0, 0, "end")]
+)
+def test_a_message_in_anothers_name_is_nobodys(number: int, sender: int, kind: Any) -> None:
+    """Whoever it was sent for is asked in its turn, and its own is no repetition."""
+    p = params(owners=3, rounds=2, depth=3)
+    rules = rules_of(p, REGRESSION)
+    there = [Told(k, rules, False) for k in range(3)]
+    honest = there[1].answer
+
+    def answer(asked: int) -> bytes:
+        if asked:
+            return honest(asked)
+        there[1].known = {(number, sender): Turn(number, sender, (Tree(SPLITS, np.full(4, 0.5)),))}
+        turns = tuple(there[1].known.values())
+        return Message(rules.run, number, sender, kind, ((number, sender),), turns).to_bytes()
+
+    there[1].answer = answer  # type: ignore[method-assign]
+    outcome = conduct(p, rules, there)
+    assert outcome.finished == ((0, 0), (0, 2), (1, 0), (1, 1), (1, 2))
+    assert outcome.skipped == {(0, 1): f"{kind} of owner {sender} in round {number}: trees of owner 1 in round 0 was "
+                                       "asked for"}  # fmt: skip
+
+
 def test_along_the_order_each_message_goes_to_the_next_owner() -> None:
     outcome, there = conducted()
     assert routes(outcome) == "0:m>0(r) 0:0>1(t) 0:1>2(t) 0:2>m(t) 1:m>0(r) 1:0>1(t) 1:1>2(t) 1:2>m(t)"

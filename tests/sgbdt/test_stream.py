@@ -6,6 +6,8 @@ import copy
 import itertools
 import multiprocessing
 import pickle
+import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -17,7 +19,7 @@ from sklearn.base import clone
 from refdp.data.memory import Memory
 from refdp.errors import InvalidParameter, InvalidRecords
 from refdp.faces.estimators import SGBDTClassifier, SGBDTRegressor
-from refdp.faces.estimators.stream import STRANGERS
+from refdp.faces.estimators.stream import STRANGERS, Stream
 from refdp.faces.seeds import ReproducibleSeed
 from refdp.privacy.curator import Curator
 from refdp.privacy.sources import SampleSource
@@ -80,6 +82,40 @@ def test_reports_and_pickles_hold_nothing_private() -> None:
         assert "person" not in repr(model.private_stream_)
     assert reports[0] == reports[1]
     assert reports[0] == regressor().fit(x, y).budget_report()
+
+
+@pytest.mark.parametrize("extra", [0, 2])
+def test_threads_have_one_batch_after_the_other(extra: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Together each began a stream of its own, in which every id had a fresh budget."""
+    x, y = data(40, 0)
+    said: list[Any] = []
+    model = regressor(extra_trees=extra)
+    whole, begun = Stream.add, threading.Event()
+
+    def slow(stream: Stream, *given: Any) -> Any:
+        begun.set()
+        time.sleep(0.3)  # by then the other is there
+        return whole(stream, *given)
+
+    monkeypatch.setattr(Stream, "add", slow)
+
+    def batch() -> None:
+        try:
+            said.append(len(model.partial_fit(x, y, ids=range(40)).model_.outputs[0].trees))
+        except InvalidParameter as error:
+            said.append(str(error))
+
+    first, second = (threading.Thread(target=batch) for _ in range(2))
+    first.start()
+    assert begun.wait(10)
+    second.start()
+    first.join()
+    second.join()
+    assert model.private_stream_.batches == (2 if extra else 1) and set(model.private_budget_report()) == {
+        str(i) for i in range(40)
+    }
+    assert said[0] == 6 and (said[1] == 8 if extra else "a further batch needs extra_trees >= 1" in str(said[1]))
+    assert not any("ock" in type(one).__name__ for one in vars(pickle.loads(pickle.dumps(model))).values())
 
 
 def test_bad_input_is_refused_with_one_clear_error() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -43,6 +44,7 @@ def distributed(
     Errors: InvalidParameter for what is not given; InvalidRecords for files that do not fit it.
     """
     from refdp.engines.dask import DaskPopulation, client_for, gathered, needed
+    from refdp.engines.log import check_travels
     from refdp.engines.shared import PARTITIONS
 
     if target is None or bounds is None:
@@ -56,6 +58,7 @@ def distributed(
     columns, parts = _partitions(pattern)
     schema, sources = _described(pattern, columns, target, bounds)
     params = params_for(paper, given, schema, **how)
+    check_travels(paper.module.train_on, params, schema)
     say_where_noise_wins(paper, params, schema, how["rows"])
     with client_for(address, processes=True) as client:
         population = DaskPopulation(client, parts, Part(schema, target, test_size, training=True))
@@ -114,7 +117,7 @@ class Part:
 def _partitions(pattern: str) -> tuple[list[str], list[Any]]:
     """Names of columns, and delayed partitions: pandas frames of parquet, blocks of texts of CSV, read as in memory.
 
-    Errors: InvalidRecords if there are no files, or of another kind, or of other columns than the first.
+    Errors: InvalidRecords if there are no files, or of another kind, or of other columns than the first, or one twice.
     """
     import dask
     import dask.dataframe as frames
@@ -122,6 +125,7 @@ def _partitions(pattern: str) -> tuple[list[str], list[Any]]:
     files = sorted(glob.glob(pattern))
     if not files:
         raise InvalidRecords(f"{pattern}: no such file")
+    _check_once(files)
     if all(Path(file).suffix in (".parquet", ".pq") or Path(file).is_dir() for file in files):
         try:
             frame = frames.read_parquet(files)
@@ -137,6 +141,18 @@ def _partitions(pattern: str) -> tuple[list[str], list[Any]]:
         if sorted(block.names) != sorted(columns):
             raise InvalidRecords(f"{block.path}: other columns than {found[0].path}")
     return columns, [dask.delayed(block, traverse=False) for block in found]
+
+
+def _check_once(files: list[str]) -> None:
+    """Errors: InvalidRecords for a file that is there under two names, a link say: its records would count twice."""
+    known: dict[tuple[int, int], str] = {}
+    for file in files:
+        try:
+            found = os.stat(file)
+        except OSError:  # whoever reads it says so
+            continue
+        if (other := known.setdefault((found.st_dev, found.st_ino), file)) != file:
+            raise InvalidRecords(f"{file}: the same file as {other}, and each record counts once")
 
 
 def _described(pattern: str, columns: list[str], target: str, bounds: Path) -> tuple[Schema, dict[str, Any]]:

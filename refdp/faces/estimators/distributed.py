@@ -28,22 +28,24 @@ def elsewhere(table: Any) -> bool:
 
 
 def fit_elsewhere(estimator: Any, X: Any, y: Any) -> Any:
-    """Train on a Dask frame X and a Dask series y of the same partitions.
+    """Train on a Dask frame X and a Dask series y of the same partitions, in the order of the records in each.
 
+    The index has to be the same in both: one that differs is refused, as who has which label is then not known.
     Bounds of every feature and the classes (or the label range) are mandatory: nothing is read off the records. A
     column of the name of y that has no bounds is the target, not a feature. The client is the present one, or that of a
     cluster in this process for as long as it takes.
     Errors: InvalidParameter before any record is touched; InvalidRecords for records that fit no public schema.
     """
     from refdp.engines.dask import DaskPopulation, client_for, needed
-    from refdp.engines.frames import LABEL
+    from refdp.engines.frames import labelled
+    from refdp.engines.log import check_travels
     from refdp.engines.shared import PARTITIONS
 
     paper = registry.paper(estimator._paper)
     estimator._params(paper)
     if paper.name == "inprivate":
         raise InvalidParameter("Dask: owners train among themselves, each on its own records; they are no partitions")
-    if not elsewhere(X) or not elsewhere(y) or not hasattr(y, "name"):
+    if not (elsewhere(X) and elsewhere(y) and _is_series(y) and X.npartitions == y.npartitions):
         raise InvalidRecords("Dask: a Dask frame X and a Dask series y of the same partitions are needed")
     needed()
     frame = _featured(X, y.name, estimator.bounds or {})
@@ -52,14 +54,17 @@ def fit_elsewhere(estimator: Any, X: Any, y: Any) -> Any:
     generator = generator_for(estimator.insecure_seed)
     params = estimator._params(paper, schema)
     signs(estimator.monotone_constraints, schema, params)
+    check_travels(paper.module.train_on, params, schema)
     source = source_for(params, generator)
     repeated(estimator.budget, X, by=estimator)
     warn_of_noise(paper, params, schema, estimator.rows)
-    labelled = frame.rename(columns=dict(zip(frame.columns, schema.names, strict=True))).assign(**{LABEL: y})
+    named = frame.rename(columns=dict(zip(frame.columns, schema.names, strict=True)))
+    meta = labelled(named._meta, y._meta)
+    both = named.map_partitions(labelled, y, meta=meta, align_dataframes=False, enforce_metadata=False)
     with client_for() as client:
 
         def loaded() -> DaskPopulation:
-            whole = labelled.optimize(fuse=False)  # fused, what partitions have in common is computed within each
+            whole = both.optimize(fuse=False)  # fused, what partitions have in common is computed within each
             parts = whole.to_delayed(optimize_graph=False)
             return DaskPopulation(client, parts, Partition(schema, getattr(estimator, "classes_", None)))
 
@@ -75,6 +80,10 @@ def fit_elsewhere(estimator: Any, X: Any, y: Any) -> Any:
     estimator.model_, estimator.certificate_ = constrained(run.model, certificate, estimator.monotone_constraints)
     estimator.transcript_ = run.transcript
     return estimator
+
+
+def _is_series(y: Any) -> bool:
+    return y._meta.ndim == 1 and hasattr(y._meta, "index")  # an index has none
 
 
 def _featured(X: Any, target: Any, bounds: Any) -> Any:
@@ -119,6 +128,12 @@ class Partition:
         """Errors: InvalidRecords as in memory."""
         from refdp.engines.frames import LABEL, Loader
 
+        if LABEL not in part.columns:
+            raise InvalidRecords(
+                "Dask: in a partition X and y have other indexes, or another number of records: take both from one "
+                "frame, or give both an index anew, X.reset_index(drop=True) and y.reset_index(drop=True), where their "
+                "partitions have the same records in the same order"
+            )
         if self.classes is not None and len(part):
             check_kind(frames.labels(part[LABEL]), self.classes)
         return Loader(self.schema, exact=True)(part)

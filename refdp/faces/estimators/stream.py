@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import asdict
 from typing import Any, Self
 
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from refdp.accounting.budget_lock import Lock
 from refdp.data.memory import Memory
 from refdp.data.population import Begin, Turn
 from refdp.data.records import Classes, Ensemble, Feature, Model, Records, Schema, Target, Tree, make_records
@@ -175,14 +177,24 @@ class Stream:
         return f"Stream(sgbdt, batches={self.batches})"
 
 
+_TURN = "_turn"
+
+
+def _alone(estimator: Any) -> AbstractContextManager[None]:
+    """One thread at a time has the estimator's stream."""
+    lock: Lock = vars(estimator).setdefault(_TURN, Lock(None))
+    return lock.held()
+
+
 class Streaming:
     """`partial_fit` and budget reports for estimators of S-GBDT."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """As the base: a run of its own. A stream from `partial_fit` ends; the next `partial_fit` begins another."""
-        fitted: Self = super().fit(X, y, sample_weight)  # type: ignore[misc]
-        for name in ("private_stream_", "stream_elsewhere_"):
-            vars(self).pop(name, None)
+        with _alone(self):
+            fitted: Self = super().fit(X, y, sample_weight)  # type: ignore[misc]
+            for name in ("private_stream_", "stream_elsewhere_"):
+                vars(self).pop(name, None)
         return fitted
 
     def partial_fit(self, X: Any, y: Any, ids: Any = None, classes: Any = None) -> Self:
@@ -193,6 +205,7 @@ class Streaming:
         Records and accounts stay in `private_stream_`, which is the data owner's and is left out of pickles.
         Parameters and certificate are those of the first batch; a batch without ids adds to what is assumed.
         extra_trees is 0 unless given: then the first batch spends the whole budget of its ids, and is the only one.
+        Threads that share the estimator have one batch after the other.
         Warns: UtilityWarning at a first batch that no other can follow; RepeatedFitWarning for records that were fitted
         before, as far as that is seen, unless this stream has their ids.
         Errors: InvalidParameter for a further batch without public classes or label range, without extra trees, or with
@@ -200,7 +213,10 @@ class Streaming:
         after a batch that was interrupted, since a stream is whole or goes on no more; and in a copy, as accounts that
         are not here cannot be charged, and fresh ones would let ids spend their budget again.
         """
-        with or_as_before(self, "private_stream_"):  # a stream that was left in its middle is known as one
+        with (
+            _alone(self),
+            or_as_before(self, "private_stream_"),
+        ):  # a stream that was left in its middle is known as one
             return self._partial_fit(X, y, ids, classes)
 
     def _partial_fit(self, X: Any, y: Any, ids: Any, classes: Any) -> Self:
@@ -308,7 +324,7 @@ class Streaming:
         return self.private_stream_.spent()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Everything but the private stream; a copy knows that there is one."""
+        """Everything but the private stream and its lock; a copy knows that there is one."""
         state: dict[str, Any] = super().__getstate__()  # type: ignore[assignment]
         elsewhere = {"stream_elsewhere_": True} if "private_stream_" in state else {}
-        return {name: value for name, value in state.items() if name != "private_stream_"} | elsewhere
+        return {name: value for name, value in state.items() if name not in ("private_stream_", _TURN)} | elsewhere

@@ -25,7 +25,8 @@ def or_as_before(estimator: Any, *kept: str) -> Iterator[None]:
             yield
     except BaseException:
         now = vars(estimator)
-        stay = {name: now[name] for name in kept if name in now}
-        now.clear()
-        now.update(before | stay)
+        stay = before | {name: now[name] for name in kept if name in now}
+        for name in now.keys() - stay.keys():
+            del now[name]
+        now.update(stay)
         raise
