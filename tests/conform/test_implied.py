@@ -262,6 +262,32 @@ def test_sizes_of_other_scales_and_shapes_are_compared() -> None:
     assert copied(bare)[0] <= 0
 
 
+@pytest.mark.parametrize(
+    ("rule", "again"),
+    [
+        ("any draw before", lambda noise, k, r: noise[k - 1 - r.integers(k - 1, size=3), r.integers(4, size=3)]),
+        ("the same release", lambda noise, k, r: noise[k, :4][::-1][:3]),
+        ("the same place of releases before", lambda noise, k, r: noise[r.integers(k, size=3), [4, 5, 6]]),
+        ("the same place of that release of other runs", lambda noise, k, r: noise[k - 30, 4:7] if k >= 30 else None),
+        ("the release before", lambda noise, k, r: noise[k - 1, r.permutation(7)[:3]]),
+        ("the same place of the release before", lambda noise, k, r: noise[k - 1, 4:7] if k % 2 else None),
+    ],
+)
+def test_each_rule_of_copies_tells_best_what_it_is_about(rule: str, again: Any) -> None:
+    """60 releases of eight values of coarse noise, 30 a run; three of each are earlier ones."""
+    generator = np.random.default_rng(9)
+    noise = generator.laplace(size=(60, 8))
+    for k in range(2, 60):
+        found = again(noise, k, generator)
+        if found is not None:
+            noise[k, 4:7] = found * generator.choice([-1, 1], 3)
+    step = 2.0 ** (-30 if rule == "any draw before" else -10)
+    runs = [released(DiscreteLaplace(1.0, step), np.zeros(8), np.rint(one / step) * step, f"tree {k % 30}")
+            for k, one in enumerate(noise)]  # fmt: skip
+    total, seen = copied(runs)
+    assert total > 20 and f" have a size from {rule}, e^" in seen
+
+
 def test_sums_of_blocks() -> None:
     found = {name: values.sum(axis=1).tolist() for name, values in blocks(np.arange(10.0).reshape(2, 5))}
     assert found == {
