@@ -42,7 +42,7 @@ def blocks(noise: FloatArray) -> Iterator[tuple[str, FloatArray]]:
 def cancelling(noisy: Sequence[tuple[Released, FloatArray]]) -> tuple[float, str]:
     """log of what is won by betting on sums, and where most. noisy: releases of values, uniform numbers of their draws.
 
-    Uniform numbers of shape (draws,). A sum of Laplace noise is bet on to be too small by itself, and to be too large as
+    Numbers of shape (draws,). A sum of Laplace noise is bet on to be too small by itself, and to be too large as
     one of normal numbers.
     """
     parts: dict[str, list[FloatArray]] = defaultdict(list)
