@@ -14,7 +14,7 @@ from refdp.audit.verdicts import Row, Verdict, exit_status, is_ok, summary
 from refdp.conform.compare import differences
 from refdp.conform.drawn import Drawn, looked_at
 from refdp.conform.follow import Parted, Released, claims_less, follow
-from refdp.conform.implied import REST, again, evidence, noise_tests
+from refdp.conform.implied import REST, Finding, again, evidence, noise_tests
 from refdp.conform.plain import array_out, schema_digest
 from refdp.conform.tape_file import Tape, records_digest
 from refdp.data.forms import from_json
@@ -95,8 +95,8 @@ def certify(
     if drawn:
         rows += [_drawn(what, kind, drawn, records, error * DRAWN / 2) for what, kind in KINDS.items()]
     error *= 1 - DRAWN
-    rows += _noise([released for _, _, released, _ in runs], error)
     rows += _once([released for _, _, released, _ in runs])
+    rows += _noise([released for _, _, released, _ in runs], error)
     rows += _scores([(one, other) for _, _, one, other in runs if other is not None], error)
     if not models:
         rows.append(Row("published object", Verdict.NOT_EXAMINED, "no model was given"))
@@ -181,12 +181,21 @@ def _noise(runs: Sequence[Sequence[Released]], error: float) -> list[Row]:
     pooled = [one for released in runs for one in released]
     if not pooled:
         return [Row("noise", Verdict.NOT_EXAMINED, "no run could be followed")]
-    found = []
-    for one in noise_tests(pooled, error):
-        wrong = one.chance < one.allowed
-        reason = f"{one.seen}; probability {one.chance:.3g}, tested at {one.allowed:.2g}"
-        found.append(Row(one.what, Verdict.VIOLATION if wrong else Verdict.NOT_FOUND, reason, one.power))
-    return found
+    tests = noise_tests(pooled, error)
+    seen = any(one.what.endswith(": scale") and not one.needed for one in tests)
+    return [_tested(one, len(runs), seen) for one in tests]
+
+
+def _tested(one: Finding, runs: int, seen: bool) -> Row:
+    """seen: whether another law's noise was enough to be examined, as where a first count has noise of its own."""
+    reason = f"{one.seen}; probability {one.chance:.3g}, tested at {one.allowed:.2g}"
+    if one.chance < one.allowed:
+        return Row(one.what, Verdict.VIOLATION, reason, one.power)
+    if not one.needed:
+        return Row(one.what, Verdict.NOT_FOUND, reason, one.power)
+    kind = "choices" if one.what.startswith("choice") else "draws"
+    few = f"too few {kind} to tell half of the noise owed: {math.ceil(runs * one.needed)} such runs are needed"
+    return Row(one.what, Verdict.NOT_EXAMINED, f"{one.seen}; {few}", decides=kind == "choices" or not seen)
 
 
 KINDS = {"public draws": "draw", "secret samples": "assign"}

@@ -280,6 +280,8 @@ def rules_of(cells: Cells, records: Records | None, secret: bool) -> Rules:
         found.groups.append(("each run", cells.run))
         found.groups.append(("each entry of all runs", cells.name))
         found.groups.append(("each place of all runs", cells.name * width + cells.place))
+    if secret:
+        found.groups.extend(_turns(cells))
     if records is None or (secret and width != len(records.y)):
         return found
     labels, within = _kinds(np.asarray(records.y, dtype=np.float64)), places % len(records.y)
@@ -291,6 +293,34 @@ def rules_of(cells: Cells, records: Records | None, secret: bool) -> Rules:
         found.groups.append(("labels through the run", labels[_positions(cells) % len(labels)]))
         found.places.append(("labels, each for two", labels[places // 2 % len(labels)]))
     return found
+
+
+def _turns(cells: Cells) -> list[tuple[str, Ints]]:
+    """Groups by when and how often a record had the rarest outcome before, in this run: as where all have their turn.
+
+    An epoch is as many entries as that outcome needs to come once on average.
+    """
+    p = cells.p
+    rarest = int(np.argmin(np.where(p > 0, p, 2.0)))
+    epoch, entries = max(round(1 / p[rarest]), 1), int(cells.entry[-1]) + 1
+    rare = (cells.outcome == rarest).reshape(entries, -1)
+    runs = cells.run.reshape(entries, -1)[:, 0]
+    since, recent, within = (np.zeros(rare.shape, dtype=np.int64) for _ in range(3))
+    for run in np.unique(runs):
+        own = np.flatnonzero(runs == run)
+        drawn, number = rare[own], np.arange(len(own))[:, None]
+        before = np.concatenate([np.zeros((1, rare.shape[1]), dtype=np.int64), np.cumsum(drawn, axis=0)])[:-1]
+        at = np.where(drawn, number, -1)
+        last = np.concatenate([np.full((1, rare.shape[1]), -1), np.maximum.accumulate(at, axis=0)[:-1]])
+        since[own] = np.where(last < 0, 63, np.minimum(number - last, 62))
+        recent[own] = np.minimum(before - before[np.maximum(number[:, 0] - epoch + 1, 0)], 3)
+        place = number % epoch
+        within[own] = np.minimum(before - before[(number - place)[:, 0]], 3) + 4 * (place * 8 // epoch)
+    return [
+        ("how long ago the last was", since.ravel()),
+        ("how many there were of late", recent.ravel()),
+        ("how many there were in this epoch", within.ravel()),
+    ]
 
 
 def _positions(cells: Cells) -> Ints:

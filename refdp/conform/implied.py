@@ -7,15 +7,19 @@ independent and uniform, whatever the records.
 
 from __future__ import annotations
 
+import bisect
 import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from scipy import special, stats
 
+from refdp.conform.cancelling import cancelling
+from refdp.conform.copied import copied
 from refdp.conform.follow import Released
 from refdp.errors import InvalidParameter
 from refdp.noise.draws import FloatArray, sds_along, to_grid
@@ -25,16 +29,22 @@ EDGE = 1e-15
 REPEATED = "two releases of equal noise, in any order and with any signs"
 NEVER = 1e-15
 """So unlikely that a further test at this chance adds nothing to the error rate."""
-REST = 15
+REST = 17
 """At most so many tests share the half of the error rate that the scales leave: five each of two kinds of noise, two
-of choices, presence, freshness, and the one of `evidence`."""
+of choices, presence, two of freshness, sums, and the one of `evidence`."""
+COARSEST = 0.5
+"""By how much a scale has to be too small to be found, at most, where noise is said to be examined; of choices, by how
+much their distribution function has to be off."""
+SPREAD = 30.0
+"""Of the correlations that are betted on: a deviation of the root of this over the number of draws."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """chance: how likely it is that a right program shows as much. seen: what was found. power: the smallest error.
+    """chance: at most, that a right program shows as much. seen: what was found. power: the smallest error.
 
     allowed: the chance below which it is a violation; those of all findings add up to the error rate at most.
+    needed: where draws are too few to be examined, how many times as many would do; 0 where they are enough.
     """
 
     what: str
@@ -42,6 +52,7 @@ class Finding:
     seen: str
     power: str
     allowed: float = 0.0
+    needed: float = 0.0
 
 
 def uniforms(one: Released, chance: np.random.Generator) -> FloatArray:
@@ -97,18 +108,40 @@ def _choices(one: Released, chance: np.random.Generator) -> FloatArray:
 
 
 def noise_tests(releases: Sequence[Released], error: float) -> list[Finding]:
-    """Law, scale, correlation, freshness and presence of the noise, each family of mechanisms pooled."""
+    """Law, scale, correlation, freshness, sums and presence of the noise, each family of mechanisms pooled."""
     chance = np.random.default_rng(0)
     rest = error / 2 / REST
     families: dict[str, list[FloatArray]] = {"Laplace": [], "Gaussian": [], "choice": []}
     names: dict[str, list[str]] = {name: [] for name in families}
+    noisy: list[tuple[Released, FloatArray]] = []
     for one in releases:
-        families[_family(one)].append(uniforms(one, chance))
-        names[_family(one)].append(one.name)
+        family, u = _family(one), uniforms(one, chance)
+        families[family].append(u)
+        names[family].append(one.name)
+        if family != "choice" and u.size:
+            noisy.append((one, np.clip(u, EDGE, 1 - EDGE)))
     scaled = error / 2 / max(sum(bool(parts) for name, parts in families.items() if name != "choice"), 1)
     tests = [one for name, parts in families.items() if parts for one in _family_tests(name, parts, scaled, rest)]
     tests += [_least(name, parts, names[name], rest) for name, parts in families.items() if parts and name != "choice"]
-    return [replace(one, allowed=one.allowed or rest) for one in (*tests, *_absent(releases), *_repeated(releases))]
+    tests += [*_absent(releases), *_repeated(releases), *_won(noisy)]
+    return [replace(one, allowed=one.allowed or rest) for one in tests]
+
+
+def _won(noisy: Sequence[tuple[Released, FloatArray]]) -> list[Finding]:
+    """What is won by betting that noise is used twice, and that sums of one release have too little of it."""
+    if not noisy:
+        return []
+    again, seen = copied([one for one, _ in noisy])
+    sums, where = cancelling(noisy)
+    return [
+        Finding("freshness", _chance(again), seen, "each value of noise used twice, in any order and with any sign"),
+        Finding("sums of noise", _chance(sums), where, "sums within releases, of two values to all, without noise"),
+    ]
+
+
+def _chance(won: float) -> float:
+    """At most how likely it is to win as much, given as a logarithm, by bets of mean 1."""
+    return math.exp(-min(max(won, 0.0), 600.0))
 
 
 def _family(one: Released) -> str:
@@ -125,33 +158,49 @@ def _family_tests(name: str, parts: Sequence[FloatArray], scaled: float, rest: f
         f"{name}: law", float(stats.kstest(u, "uniform").pvalue), f"{count} draws",
         f"a distance of {distance:.2g} between distribution functions",
     )  # fmt: skip
-    related = _related(f"{name}: correlation", normal, "between neighbours", rest)
+    related = _related(f"{name}: correlation", normal, "", rest)
     if name == "choice":
-        return [shape, related]
+        few = float(stats.kstwo.sf(COARSEST, count)) >= rest
+        return [replace(shape, needed=(distance / COARSEST) ** 2 if few else 0.0), related]
     degrees, size = _degrees(name, count), float(_sizes(name, u).sum())
     ratio = size / degrees if name == "Laplace" else math.sqrt(size / degrees)
     smallest = smallest_scale_error(name, count, scaled)
     scale = Finding(
         f"{name}: scale", float(stats.gamma.cdf(size, degrees)), f"{count} draws, {ratio:.4f} of the scale",
         f"a scale {100 * smallest:.2g}% too small, found in 9 of 10 cases", scaled,
+        _enough(name, scaled) / count if smallest > COARSEST else 0.0,
     )  # fmt: skip
     wide = Finding(
         f"{name}: no other error in it", float(stats.gamma.sf(size, degrees)), f"{ratio:.4f} of the scale",
         "true values that differ, as from scores that moved otherwise",
     )  # fmt: skip
     sizes = np.asarray(special.ndtri(np.clip(2 * np.minimum(u, 1 - u), EDGE, 1 - EDGE)))
-    alike = _related(f"{name}: correlation of sizes", sizes, "between neighbours without their signs", rest)
+    alike = _related(f"{name}: correlation of sizes", sizes, " without their signs", rest)
     return [shape, scale, wide, related, alike]
 
 
-def _related(what: str, normal: FloatArray, where: str, rest: float) -> Finding:
-    """Whether neighbours go together, or against each other. normal: independent normal numbers, shape (draws,)."""
+def _related(what: str, normal: FloatArray, which: str, rest: float) -> Finding:
+    """Whether draws at any distance go together, or against each other. normal: of one normal law, shape (draws,).
+
+    With S the sum of products of draws and later ones, and V that of the squares of the former, exp(s S - s^2 V / 2)
+    has mean 1 for each s, and so has its mean over normal s, and over distances: half for neighbours, the rest for
+    others.
+    """
     count = len(normal)
-    product = float((normal[1:] * normal[:-1]).mean()) * math.sqrt(count - 1) if count > 1 else 0.0
-    return Finding(
-        what, 2 * float(special.ndtr(-abs(product))), f"{product:.2f} deviations {where}",
-        f"a correlation of {-special.ndtri(rest / 2) / math.sqrt(count):.2g}",
-    )  # fmt: skip
+    needed = (1 + 1 / SPREAD) * (2 * math.log(2 / rest) + math.log1p(SPREAD))
+    power = f"a correlation of {math.sqrt(needed / count):.2g} between neighbours"
+    if count < 2:
+        return Finding(what, 1.0, "one draw", power)
+    length = 1 << (2 * count - 1).bit_length()
+    products = np.fft.irfft(np.abs(np.fft.rfft(normal, length)) ** 2, length)[1:count]
+    squares = np.cumsum(normal**2)[-2::-1]
+    distances, variance = np.arange(1, count), SPREAD / count
+    spread = 1 + variance * squares
+    won = variance * products**2 / (2 * spread) - np.log(spread) / 2
+    won = won - np.log(2 * np.maximum(distances * (distances - 1), 1))
+    best = int(np.argmax(won))
+    seen = f"{products[best] / math.sqrt(max(squares[best], 1e-300)):.2f} deviations at distance {best + 1}{which}"
+    return Finding(what, _chance(float(special.logsumexp(won))), seen, power)
 
 
 def _sizes(name: str, u: FloatArray) -> FloatArray:
@@ -194,6 +243,13 @@ def smallest_scale_error(name: str, count: int, error: float, power: float = 0.9
     degrees = count if name == "Laplace" else count / 2
     ratio = stats.gamma.ppf(error, degrees) / stats.gamma.ppf(power, degrees)
     return 1 - float(ratio if name == "Laplace" else math.sqrt(ratio))
+
+
+@lru_cache
+def _enough(name: str, error: float) -> int:
+    """How many draws find a scale that is half too small."""
+    counts = range(1, 10_000)
+    return counts[bisect.bisect_left(counts, True, key=lambda n: smallest_scale_error(name, n, error) <= COARSEST)]
 
 
 def _absent(releases: Sequence[Released]) -> list[Finding]:

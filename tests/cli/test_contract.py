@@ -135,7 +135,9 @@ def test_what_is_no_transcript_is_no_finding(call: Call, tmp_path: Path) -> None
     assert status == 2 and "a tape of draws alone" in document["error"]
 
     assert call(*training, "--private")[0] == 0
-    assert call("certify", "t.jsonl", *data, "--model", "m.json")[0] == 0
+    status, document, _ = call("certify", "t.jsonl", *data, "--model", "m.json")
+    rows = {row["what"]: row["verdict"] for row in document["checks"]}
+    assert status == 3 and rows["plan"] == "HOLDS" and rows["choice: law"] == "NOT EXAMINED"  # of 31 choices
     head, *rest = Path("t.jsonl").read_text().splitlines()
     header = json.loads(head)
     for params in (None, [], {**header["params"], "relation": "sideways"}, {**header["params"], "relation": []}, {}):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -106,6 +107,148 @@ def test_wrong_noise_is_found_from_outputs_alone(wrong: dict[str, Any], what: st
     assert verdicts([tape for tape, _ in runs], [model for _, model in runs])[what] is Verdict.VIOLATION
 
 
+Rule = Callable[[dict[Any, Array], Array], Array]
+
+
+class Ruled(SampleSource):
+    """Noise in units of its scale by a rule, from what is kept and fresh noise of any shape."""
+
+    rule: Rule
+    kept: dict[Any, Array]
+
+    def release(self, request: Request) -> Array:
+        output = super().release(request)
+        mechanism, value = request.mechanism, np.asarray(request.value)
+        if isinstance(mechanism, Exponential):
+            return output
+        unit: Any = getattr(mechanism, "sd", None) or getattr(mechanism, "scale", None)
+        noise = type(self).rule(self.kept, (output - value) / unit) * unit  # type: ignore[call-arg, arg-type]
+        step = getattr(mechanism, "step", 0.0) or 2.0 ** (math.floor(math.log2(unit)) - 32)
+        return np.asarray(np.rint((value + noise) / step) * step)
+
+
+def every_second(kept: dict[Any, Array], noise: Array, sign: float = 1.0) -> Array:
+    """The noise of the release before."""
+    if "last" in kept:
+        return sign * kept.pop("last")
+    return kept.setdefault("last", noise)
+
+
+def moved_on(kept: dict[Any, Array], noise: Array) -> Array:
+    """One stream, of which each release begins one value later."""
+    flat = noise.ravel()
+    kept["flat"] = np.concatenate([kept["flat"][1:], flat[:1]]) if "flat" in kept else flat
+    return kept["flat"].reshape(noise.shape)
+
+
+def half_of_the_last(kept: dict[Any, Array], noise: Array) -> Array:
+    flat = noise.ravel().copy()
+    half = len(flat) // 2
+    flat[half:] = kept.pop("half") if "half" in kept else kept.setdefault("half", flat[half:])
+    return flat.reshape(noise.shape)
+
+
+def without_mean(kept: dict[Any, Array], noise: Array) -> Array:
+    return noise - noise.mean(axis=-1, keepdims=True)
+
+
+def rescaled(kept: dict[Any, Array], noise: Array) -> Array:
+    """Of the right variance."""
+    return without_mean(kept, noise) * math.sqrt(noise.shape[-1] / (noise.shape[-1] - 1))
+
+
+def without_means_of_subtrees(kept: dict[Any, Array], noise: Array) -> Array:
+    parts = noise.reshape(-1, 4)
+    return (math.sqrt(4 / 3) * (parts - parts.mean(axis=1, keepdims=True))).reshape(noise.shape)
+
+
+def shared_part(kept: dict[Any, Array], noise: Array) -> Array:
+    """Half of the variance is one number for all values of a statistic: differences have half of the noise."""
+    return (noise + noise[..., :1]) / math.sqrt(2)
+
+
+def one_for_both(kept: dict[Any, Array], noise: Array) -> Array:
+    return np.broadcast_to(noise[:1], noise.shape)
+
+
+def mirrored(kept: dict[Any, Array], noise: Array) -> Array:
+    return np.array([noise[0], -noise[0][::-1]])
+
+
+def by_rule(rule: Rule, paper: str, seeds: int, **settings: Any) -> certify.Certified:
+    params = {"trees": 8, "bins": 6, "depth": 4, **settings}
+    made: Any = (
+        dpboost.Params(4.0, Relation.ADD_REMOVE, trees_per_ensemble=4, **params)
+        if paper == "dpboost"
+        else fedgbdt.Params(epsilon=4.0, relation=Relation.ADD_REMOVE, **params)
+    )
+    runs = []
+    for seed in range(seeds):
+        source = type("Ruling", (Ruled,), {"rule": rule})(np.random.default_rng(seed), record=True)
+        runs.append(ran(paper, seed, made, source))
+    return certify.certify([tape for tape, _ in runs], records(DATA), [model for _, model in runs])
+
+
+@pytest.mark.parametrize("noise", ["discrete", "floating"])
+@pytest.mark.parametrize(
+    ("rule", "paper", "depth", "what"),
+    [
+        (every_second, "fedgbdt", 1, "freshness"),
+        (lambda kept, noise: every_second(kept, noise, -1.0), "fedgbdt", 1, "freshness"),
+        (every_second, "dpboost", 2, "freshness"),
+        (moved_on, "fedgbdt", 4, "freshness"),
+        (half_of_the_last, "fedgbdt", 4, "freshness"),
+        (one_for_both, "fedgbdt", 4, "freshness"),
+        (lambda kept, noise: -one_for_both(kept, noise) * [[1], [-1]], "fedgbdt", 2, "freshness"),
+        (mirrored, "fedgbdt", 4, "freshness"),
+        (without_mean, "fedgbdt", 5, "sums of noise"),
+        (rescaled, "fedgbdt", 3, "sums of noise"),
+        (rescaled, "dpboost", 4, "sums of noise"),
+        (without_means_of_subtrees, "fedgbdt", 5, "sums of noise"),
+        (shared_part, "fedgbdt", 5, "sums of noise"),
+    ],
+)
+def test_noise_that_cancels_is_found(rule: Rule, paper: str, depth: int, what: str, noise: Any) -> None:
+    found = by_rule(rule, paper, 3, depth=depth, noise=noise)
+    row = next(row for row in found.rows if row.what == what)
+    assert row.verdict is Verdict.VIOLATION and found.status == 1, found.to_dict()
+
+
+def test_noise_by_the_rule_of_no_change_passes() -> None:
+    """What the others are tried with changes nothing else."""
+    for noise in ("discrete", "floating"):
+        assert by_rule(lambda kept, noise: noise, "fedgbdt", 3, noise=noise).verdict is Verdict.NOT_FOUND
+
+
+@pytest.mark.parametrize("factor", [0.1, 1.0])
+def test_few_draws_are_not_examined(factor: float) -> None:
+    """Of two or four draws a tenth of the noise cannot be seen; the row says how many runs would do."""
+    for depth, runs in ((1, 46), (2, 23)):
+        params = replace(PARAMS["dpboost"], trees=1, trees_per_ensemble=1, depth=depth, noise="floating")
+        tape, model = ran("dpboost", 1, params, factor=factor)
+        found = certify.certify([tape], records(DATA), [model])
+        row = next(row for row in found.rows if row.what == "Laplace: scale")
+        assert row.verdict is Verdict.NOT_EXAMINED and row.decides and f": {runs} such runs are needed" in row.reason
+        assert found.status == 3 and not found.ok
+
+
+def test_a_law_of_few_draws_beside_one_of_many_does_not_decide() -> None:
+    """S-GBDT's first count and labels are two draws a run."""
+    tape, model = ran("sgbdt", 1)
+    rows = {row.what: row for row in certify.certify([tape], records(DATA), [model]).rows}
+    assert rows["Laplace: scale"].verdict is Verdict.NOT_EXAMINED and not rows["Laplace: scale"].decides
+    assert rows["Gaussian: scale"].verdict is Verdict.NOT_FOUND
+
+
+def test_few_choices_are_not_examined() -> None:
+    params = replace(PARAMS["dpboost"], trees=4, depth=5, bins=6, noise="floating")
+    few = [implied.Released("s", Exponential(1.0), np.zeros((33, 4)), np.arange(33) % 4, None, None)]
+    (row,) = [row for row in certify._noise([few], 1e-6) if row.verdict is not Verdict.NOT_FOUND]
+    assert row.what == "choice: law" and row.verdict is Verdict.NOT_EXAMINED and row.decides
+    runs = [ran("dpboost", seed, params) for seed in range(2)]
+    assert verdicts([tape for tape, _ in runs], [model for _, model in runs])["choice: law"] is Verdict.NOT_FOUND
+
+
 def test_leaves_without_noise_are_named() -> None:
     tape, model = ran("dpboost", 1, replace(PARAMS["dpboost"], noise="floating"), bare=True)
     found = certify.certify([tape], records(DATA), [model])
@@ -200,7 +343,7 @@ def test_the_power_that_is_told() -> None:
     assert smallest_scale_error("Gaussian", 64_000, 1e-6) < smallest_scale_error("Laplace", 32_000, 1e-6)
 
 
-TRAIN = ["train", "dpboost", "--data", "breast_cancer", "--epsilon", "2", "--set", "trees=4", "depth=2", "bins=4"]
+TRAIN = ["train", "dpboost", "--data", "breast_cancer", "--epsilon", "2", "--set", "trees=4", "depth=4", "bins=4"]
 
 
 def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -235,7 +378,7 @@ def test_a_run_is_counted_once(noise: Any) -> None:
     tape, model = ran("dpboost", 1, params)
     again, same = ran("dpboost", 1, params)
     other, third = ran("dpboost", 2, params)
-    assert "freshness" not in verdicts([tape, other], [model, third])
+    assert verdicts([tape, other], [model, third])["freshness"] is Verdict.NOT_FOUND
     for tapes, models in (([tape] * 6, [model] * 6), ([tape, other, again], [model, third, same])):
         assert verdicts(tapes, models)["freshness"] is Verdict.VIOLATION
     found = certify.certify([tape, other, again], records(DATA))

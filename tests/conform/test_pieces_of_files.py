@@ -135,13 +135,13 @@ def test_bounds_of_a_schema_are_hexadecimal() -> None:
 
 
 def test_neighbours_that_go_together_or_apart() -> None:
-    normal = np.array([1.0, 2.0, -1.0, 3.0, 0.5])
-    product = (2.0 - 2.0 - 3.0 + 1.5) / 4 * 2  # the mean of four products, in deviations
-    found = implied._related("what", normal, "here", 0.01)
-    assert found.chance == pytest.approx(math.erfc(abs(product) / math.sqrt(2)))
-    assert found.seen == f"{product:.2f} deviations here"
-    assert found.power == f"a correlation of {2.5758293035489 / math.sqrt(5):.2g}"
-    assert implied._related("what", normal[:1], "here", 0.01).chance == 1.0
+    """Two draws: one product, 12, and the square of the first, 9."""
+    for sign in (1, -1):
+        found = implied._related("what", np.array([3.0, 4.0 * sign]), "here", 0.01)
+        spread = 1 + 15 * 9.0
+        assert found.chance == pytest.approx(2 * math.sqrt(spread) / math.exp(15 * 144 / (2 * spread)))
+        assert found.seen == f"{4 * sign:.2f} deviations at distance 1here"
+    assert implied._related("what", np.array([3.0]), "here", 0.01).chance == 1.0
 
 
 @pytest.mark.parametrize("shape", [(4,), (3, 4), (2, 3, 4)])

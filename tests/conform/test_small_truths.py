@@ -87,16 +87,20 @@ def test_sizes_of_noise_at_both_ends_are_finite() -> None:
     assert [implied._degrees(name, 7) for name in ("Laplace", "Gaussian")] == [7, 3.5]
 
 
-def test_how_alike_neighbours_of_noise_are() -> None:
-    normal = np.array([1.0, -2.0, 0.5, 3.0])
-    mean = (-2.0 - 1.0 + 1.5) / 3
-    found: Any = implied._related("what", normal, "where", 0.01)
-    deviations = mean * math.sqrt(3)
-    assert (found.what, found.seen) == ("what", f"{deviations:.2f} deviations where") and found.allowed == 0.0
-    assert found.chance == pytest.approx(math.erfc(abs(deviations) / math.sqrt(2)))
-    assert found.power == f"a correlation of {2.5758293035489 / 2:.2g}"
-    alone: Any = implied._related("what", normal[:1], "where", 0.01)
-    assert alone.seen == "0.00 deviations where" and alone.chance == 1.0
+def test_how_alike_draws_of_noise_are_at_each_distance() -> None:
+    """Distance, weight, sum of products, sum of squares of the earlier ones; a correlation is normal, of variance 1."""
+    normal = np.tile([3.0, -2.5, 2.0], 10)
+    found: Any = implied._related("what", normal, ", where", 0.01)
+    ratios = []
+    for distance in range(1, 30):
+        product, square = float(normal[:-distance] @ normal[distance:]), float(normal[:-distance] @ normal[:-distance])
+        weight = 0.5 if distance == 1 else 0.5 / (distance * (distance - 1))
+        ratios.append(weight * math.exp(product**2 / (2 * (1 + square))) / math.sqrt(1 + square))
+    assert found.chance == pytest.approx(1 / math.fsum(ratios)) and max(ratios) == ratios[2]
+    product, square = 9 * 19.25, 9 * 19.25
+    assert (found.what, found.seen) == ("what", f"{product / math.sqrt(square):.2f} deviations at distance 3, where")
+    needed = 31 / 30 * (2 * math.log(200) + math.log(31))
+    assert found.power == f"a correlation of {math.sqrt(needed / 30):.2g} between neighbours" and found.allowed == 0.0
 
 
 def test_an_owners_bytes_are_counted_from_none() -> None:

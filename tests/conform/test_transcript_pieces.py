@@ -68,13 +68,13 @@ def test_rows_about_one_thing_are_joined_to_the_weakest() -> None:
 
 
 def test_noise_and_scores_are_violations_at_their_limits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A chance below what is allowed; an e-value of twice 15 over the error rate, or more."""
+    """A chance below what is allowed; an e-value of twice 17 over the error rate, or more."""
     found = [implied.Finding("x", chance, "seen", "power", 0.25) for chance in (0.25, 0.2499)]
     monkeypatch.setattr(certify, "noise_tests", lambda pooled, error: found if (pooled, error) == ([1, 2], 0.5) else [])
     some: Any = [[1], [2]]
     assert [one.verdict for one in certify._noise(some, 0.5)] == [Verdict.NOT_FOUND, Verdict.VIOLATION]
     assert [(one.verdict, one.decides) for one in certify._noise([], 0.5)] == [(Verdict.NOT_EXAMINED, True)]
-    limit = math.log(2 * 15 / 1e-3)
+    limit = math.log(2 * 17 / 1e-3)
     runs: Any = [([SimpleNamespace(mechanism=Laplace(1.0)), SimpleNamespace(mechanism=Exponential(1.0))], ["o"])] * 2
     for total, verdict in ((limit, Verdict.VIOLATION), (math.nextafter(limit, 0), Verdict.NOT_FOUND)):
         monkeypatch.setattr(certify, "evidence", lambda one, other: total / 2)  # noqa: B023
@@ -118,4 +118,4 @@ def test_one_draw_has_no_neighbour() -> None:
     for count in (1, 2):
         one = implied.Released("x", Laplace(1.0), np.zeros((1, count)), np.ones((1, count)), None, None)
         related = next(found for found in implied.noise_tests([one], 0.1) if found.what.endswith("correlation"))
-        assert (related.chance == 1.0) is (count == 1)
+        assert (related.seen == "one draw") is (count == 1) and related.chance == 1.0
