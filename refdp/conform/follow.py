@@ -20,6 +20,7 @@ from refdp.conform.plain import array_in, floated, mechanism_out
 from refdp.data.records import Model, Records
 from refdp.errors import InvalidParameter
 from refdp.faces import registry
+from refdp.noise.draws import snap
 from refdp.noise.mechanisms import Exponential, Mechanism
 from refdp.privacy.curator import Array, Curator, Request
 from refdp.privacy.sources import asked, law_of
@@ -67,8 +68,7 @@ class Followed:
             output = self._array(entry, "output", request)
             if output.shape != value.shape:
                 raise Parted(f"{request.name}: an output of shape {output.shape}, {value.shape} is released")
-            step = getattr(mechanism, "step", 0.0)
-            if step and not np.array_equal(np.rint(output / step) * step, output):
+            if not np.array_equal(on_grid(mechanism, output), output):
                 raise Parted(f"{request.name}: an output that is not on the grid of the noise")
         told = array_in(entry["value"]) if "value" in entry else None
         self.releases.append(Released(request.name, mechanism, np.array(value), output, told, entry.get("mechanism")))
@@ -147,6 +147,13 @@ def follow(
         model = registry.paper(paper).train(params, records, Curator(source, params.relation))
     source.finish()
     return model, source.releases, source.drawn
+
+
+def on_grid(mechanism: Mechanism, output: Array) -> Array:
+    """The nearest outputs that the mechanism can have: what is beside its grid can be the true value, in low digits."""
+    if step := getattr(mechanism, "step", 0.0):
+        return np.asarray(np.rint(output / step) * step)
+    return snap(output, getattr(mechanism, "sd", None) or mechanism.scale)  # type: ignore[attr-defined]
 
 
 def claims_less(claimed: Any, due: Mechanism) -> str:

@@ -322,6 +322,22 @@ def test_what_is_not_of_the_text_is_a_violation(place: int, change: Change, what
     assert row.verdict is Verdict.VIOLATION and reason in row.reason and found.status == 1
 
 
+@pytest.mark.parametrize("off", [2.0**-40, 1e-12])
+def test_floats_off_the_grid_of_their_noise_are_none_of_the_noise(off: float) -> None:
+    """What is beside it can be the true value, a few digits lower than anybody looks."""
+
+    def told(entry: dict[str, Any]) -> dict[str, Any]:
+        values = [(float.fromhex(one) + off * float.fromhex(two)).hex() for one, two in zip(
+            entry["output"]["values"], entry["value"]["values"], strict=True)]  # fmt: skip
+        return {**entry, "output": {**entry["output"], "values": values}}
+
+    tape, model = ran("dpboost", 5, replace(PARAMS["dpboost"], noise="floating"))
+    assert certify.certify([tape], records(DATA), [model]).verdict is not Verdict.VIOLATION
+    found = certify.certify([changed(tape, -1, told)], records(DATA), [model])
+    row = next(row for row in found.rows if row.what == "plan")
+    assert row.verdict is Verdict.VIOLATION and "not on the grid" in row.reason
+
+
 def test_a_model_that_does_not_follow_is_a_violation() -> None:
     tape, model = ran("dpboost", 5)
     assert verdicts([tape], [ran("dpboost", 6)[1]])["published object"] is Verdict.VIOLATION
