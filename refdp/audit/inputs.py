@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import types
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
@@ -53,34 +52,14 @@ def of_count(schema: Schema, relation: Relation, seed: int, count: int) -> Pair:
     return _pair(schema, uniform, count, relation, np.random.default_rng([seed, count]))
 
 
-def constants(train: Any) -> tuple[float, ...]:
-    """Numbers in a function's code, and in that of the functions of its module that it names: what it may branch on."""
-    found: dict[float, None] = {}
-    waiting, seen = [getattr(train, "__code__", None)], set[int]()
-    names = getattr(train, "__globals__", {})
-    while waiting:
-        code = waiting.pop()
-        if code is None or id(code) in seen:
-            continue
-        seen.add(id(code))
-        for one in code.co_consts:
-            if isinstance(one, types.CodeType):
-                waiting.append(one)
-            elif isinstance(one, int | float) and not isinstance(one, bool) and one not in (0, 1, -1):
-                found[float(one)] = None
-        called = (names.get(name) for name in code.co_names)
-        waiting += [one.__code__ for one in called if isinstance(one, types.FunctionType)
-                    and one.__module__ == getattr(train, "__module__", "")]  # fmt: skip
-    return tuple(found)
-
-
 def beside(schema: Schema, relation: Relation, seed: int, hints: tuple[float, ...]) -> Iterator[Pair]:
-    """Pairs on both sides of hints as numbers of records, and of their halves, where rounding to a hint turns.
+    """Pairs on both sides of hints as numbers of records, then of their halves, where rounding to a hint turns.
 
     At most MOST_BESIDE pairs; a power of ten counts where its exponent, negative, is the hint, as `round` takes it.
     """
     whole = [int(hint) for hint in hints if float(hint).is_integer()]
-    places = [ends for hint in whole for one in (hint, 10**-hint if -5 < hint < -1 else 0) for ends in (one, one // 2)]
+    ends = [one for hint in whole for one in (hint, 10**-hint if -5 < hint < -1 else 0)]
+    places = [*ends, *(one // 2 for one in ends)]
     sizes = dict.fromkeys(size for end in places for size in (end, end - 1) if 16 < size <= LARGEST)
     yield from sized(schema, relation, seed, tuple(islice(sizes, MOST_BESIDE)))
 

@@ -23,7 +23,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -49,7 +49,7 @@ from refdp.audit.process_settings import numerics, remember_hooks
 from refdp.audit.reached import Place, followed
 from refdp.data.records import Records
 from refdp.errors import ImpossibleReplay, InvalidParameter
-from refdp.privacy.curator import Curator, Source, Transcript
+from refdp.privacy.curator import Curator, Entry, Source, Transcript
 from refdp.privacy.events import Event, Relation
 from refdp.privacy.replay import Recorder, ReplaySource
 
@@ -106,18 +106,19 @@ Trainer = Callable[[Any, Any], Any]
 
 def observed(
     train: Trainer, records: Records, source: Source, relation: Relation, seed: int, before: Records | None = None,
-    *, watched: tuple[str, ...] = (),
+    *, watched: tuple[str, ...] = (), earlier: Source | None = None,
 ) -> Outcome:  # fmt: skip
     """Train once in a child process. seed: of the global generators, which are public here.
 
-    before: records that the same process trains on first, to see whether anything of them is kept. watched: modules
-    whose globals and classes are looked at besides the trainer's own.
+    before: records that the same process trains on first, to see whether anything of them is kept; earlier: the source
+    of that run, one with noise of its own unless given. watched: modules whose globals and classes are looked at
+    besides the trainer's own.
     """
     own = (*watched, *spaces_of(train))
     for name in own:
         at_first(name)
     flush_before()
-    return _forked(lambda: run_here(train, records, source, relation, seed, before, own), relation)
+    return _forked(lambda: run_here(train, records, source, relation, seed, before, own, None, earlier), relation)
 
 
 def _import(names: tuple[str, ...]) -> None:
@@ -146,7 +147,7 @@ def place_of_runs() -> Path:
 
 def run_here(
     train: Trainer, records: Records, source: Source, relation: Relation, seed: int, before: Records | None,
-    watched: tuple[str, ...], follow: Callable[[str], bool] | None = None,
+    watched: tuple[str, ...], follow: Callable[[str], bool] | None = None, earlier: Source | None = None,
 ) -> Outcome:  # fmt: skip
     """The same in this process. follow: the files whose lines are to be told, if any."""
     for name in watched:
@@ -159,7 +160,7 @@ def run_here(
         seeded(seed)
         with contextlib.suppress(Exception), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            train(before, Curator(SampleSource(np.random.default_rng(seed)), relation))
+            train(before, Curator(earlier or SampleSource(np.random.default_rng(seed)), relation))
     recorder = Recorder(source, relation)
     curator = Curator(InOrder(recorder), relation)
     result: Any = None
@@ -377,7 +378,17 @@ def in_child(work: Callable[[], Any]) -> tuple[Any, str]:
     if not ended or not data:
         return None, "the process ended without a result" if ended else f"it did not end within {SECONDS:g} seconds"
     found: tuple[Any, str] = pickle.loads(data)
+    if isinstance(found[0], Outcome):
+        found[0].transcript.entries[:] = map(_with_numpys_own, found[0].transcript.entries)
     return found
+
+
+def _with_numpys_own(entry: Entry) -> Entry:
+    """With numpy's own types of numbers, which copies have not: a conversion to them would make a view of an output."""
+    held = {name: getattr(entry, name) for name in ("output", "index", "value")}
+    plain = {name: one.view(np.dtype(one.dtype.str)) for name, one in held.items()
+             if isinstance(one, np.ndarray) and one.dtype.kind in "biuf"}  # fmt: skip
+    return replace(entry, **plain)
 
 
 def _as_child(work: Callable[[], Any], reading: int, writing: int) -> NoReturn:

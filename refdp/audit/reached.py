@@ -57,7 +57,7 @@ def _folders(package: str) -> Iterator[str]:
 
 def beginning(train: Any) -> Place | None:
     """Where the trainer's own text begins; None where it is not Python's."""
-    code = _code_of(train)
+    code = code_of(train)
     return None if code is None else (code.co_filename, code.co_firstlineno)
 
 
@@ -66,7 +66,7 @@ def fixed(train: Any) -> dict[str, Any]:
     while isinstance(train, functools.partial):
         train = train.func
     train = inspect.unwrap(train)
-    code, cells = _code_of(train), getattr(train, "__closure__", None)
+    code, cells = code_of(train), getattr(train, "__closure__", None)
     if code is None or cells is None:
         return {}
     return {name: cell.cell_contents for name, cell in zip(code.co_freevars, cells) if _is_filled(cell)}
@@ -80,11 +80,22 @@ def _is_filled(cell: types.CellType) -> bool:
 
 
 def _file_of(train: Any) -> str:
-    code = _code_of(train)
+    code = code_of(train)
     return "" if code is None else code.co_filename
 
 
-def _code_of(train: Any) -> types.CodeType | None:
+def globals_of(train: Any) -> frozenset[str]:
+    """Names in the trainer's module as it is before a run."""
+    while isinstance(train, functools.partial):
+        train = train.func
+    train = inspect.unwrap(train)
+    function = getattr(train, "__func__", train)
+    function = function if isinstance(function, types.FunctionType) else vars(type(train)).get("__call__")
+    return frozenset(getattr(function, "__globals__", ()))
+
+
+def code_of(train: Any) -> types.CodeType | None:
+    """The code of what is called in the end, behind partials, decorators and objects; None if it is not Python's."""
     while isinstance(train, functools.partial):
         train = train.func
     train = inspect.unwrap(train)

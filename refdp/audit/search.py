@@ -7,8 +7,10 @@ in a process of its own. Whatever then differs depends on the record by another 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -395,9 +397,13 @@ class Search:
             return
         befores = (pair.first(), pair.base, pair.second() if pair.old is not None else pair.new)
 
-        def after(before: Records | None) -> Outcome:
+        def after(before: Records | None, earlier: Source | None = None) -> Outcome:
             source = ReplaySource(recorded.transcript, RecordSwap(None, None))
-            return observed(self.train, pair.base, source, self.relation, number, before, watched=self.watched)
+            return observed(self.train, pair.base, source, self.relation, number, before, watched=self.watched,
+                            earlier=earlier)  # fmt: skip
+
+        def after_same(before: Records, earlier: Callable[[], Source]) -> Outcome:
+            return after(before, earlier())
 
         runs = [after(before) for before in befores]
         self.notes.state = True
@@ -410,14 +416,47 @@ class Search:
             self.notes.later |= set(_differing(_shown(runs[1]), _shown(fresh))) - set(anyway)
         for before, one in zip(befores[1:], runs[1:], strict=True):
             places = _parting(runs[0], one)
-            if places:  # a clock, say, differs after the same records too: what is left follows from them
-                same = [(one, before), (runs[0], befores[0])] * AGAIN
-                restless = {place for run, own in same for place in _parting(run, after(own))}
-                left = [place for place in places if place not in restless]
-                if left:
-                    self._accuse(self._differs("state between calls", left[0], pair))
-                    return
-                self.notes.random.add(f"state between calls: {places[0]}")
+            if not places:
+                continue
+            left = self._lasting((runs[0], one), [partial(after, own) for own in (befores[0], before)])
+            if left and (sources := self._same_outputs(pair, before, number)) is not None:
+                earlier = [partial(after_same, own, made) for own, made in sources]
+                left = self._lasting((earlier[0](), earlier[1]()), earlier)
+                if not left:  # outputs of the earlier run are kept, which were paid for
+                    continue
+            if left:
+                self._accuse(self._differs("state between calls", left[0], pair))
+                return
+            self.notes.random.add(f"state between calls: {places[0]}")
+
+    def _lasting(self, runs: tuple[Outcome, Outcome], again: Sequence[Callable[[], Outcome]]) -> list[str]:
+        """The places where two runs part, but those, such as a clock's, where repetitions of one of them do as well."""
+        places = _parting(*runs)
+        same = [*zip(runs, again, strict=True)] * AGAIN if places else []
+        restless = {place for run, repeated in same for place in _parting(run, repeated())}
+        return [place for place in places if place not in restless]
+
+    def _same_outputs(
+        self, pair: Pair, before: Records, number: int
+    ) -> list[tuple[Records, Callable[[], Source]]] | None:
+        """Two earlier runs with the same outputs: on the first side, and on these records or as many of them.
+
+        None where the second cannot follow the first.
+        """
+        first = pair.first()
+        recorded = self.recorded(first, number)
+        if recorded.failed or recorded.raised:
+            return None
+        swaps = {id(pair.base): RecordSwap(pair.position, None, neighbour=pair.old is None, late=self.late)}
+        others = [(before, swaps.get(id(before), RecordSwap(None, None, late=self.late)))]
+        if before is pair.new:  # secret coins are of as many rows as there were
+            others.append((before.take([0] * first.size), RecordSwap(None, None, late=self.late)))
+        for rows, swap in others:
+            followed = self._run(rows, ReplaySource(recorded.transcript, swap), number)
+            if not followed.failed and followed.parted is None:
+                both = (first, RecordSwap(None, None)), (rows, swap)
+                return [(one, partial(ReplaySource, recorded.transcript, how)) for one, how in both]
+        return None
 
     def noise(self) -> None:
         """The drawn noise against its declared law, pooled over all recorded runs and further draws; its freshness."""
@@ -506,9 +545,13 @@ def _items(sides: list[Transcript]) -> dict[Key, Item]:
     return {keys[id(one.entry)]: Item(one.mechanism, one.value, one.other, one.entry.scopes) for one in moved}
 
 
+_IN_MEMORY = re.compile(r" (?:writeable)?((?: unaligned)?) (?:view)?(?=$| [0-9a-f]{64} )")
+"""Of the line of an array, what tells whether it can be written to, and is its own."""
+
+
 def _numbers(outcome: Outcome) -> Lines:
     """What is published, without memory layouts and sharing of objects."""
-    return tuple((place, content.replace(" view", "").replace("writeable", "")) for place, content in outcome.published
+    return tuple((place, _IN_MEMORY.sub(r"\1", content)) for place, content in outcome.published
                  if not content.startswith("the same as object") and ".base" not in place)  # fmt: skip
 
 

@@ -13,9 +13,9 @@ from refdp.audit.adaptive_runs import described
 from refdp.audit.declared_filter import HINT, established
 from refdp.audit.noise_law import smallest
 from refdp.audit.own_code import spaces_of
-from refdp.audit.reached import beginning, fixed
+from refdp.audit.reached import beginning, code_of, fixed, globals_of
 from refdp.audit.replay import SLACK, Violation
-from refdp.audit.unreached import unreached
+from refdp.audit.unreached import is_of_text, unreached
 from refdp.audit.verdicts import Row, Verdict
 from refdp.errors import InvalidParameter
 from refdp.privacy.events import Event, Plan, Relation
@@ -277,7 +277,12 @@ def searched(seen: Steered) -> Iterator[Row]:
 
 def never_run(seen: Steered, train: Any) -> Iterator[Row]:
     """Code that no run reached: what it does was not examined, if records can lead there."""
-    blocks = unreached(seen.lines, beginning(train), fixed(train))
+    blocks = unreached(seen.lines, beginning(train), fixed(train), globals_of(train))
+    unread = [place for place, by in blocks if by == "unread"]
+    if unread or (seen.lines and not is_of_text(code_of(train))):
+        places = _some(unread or [Path((beginning(train) or ("",))[0]).name])
+        yield Row("control flow", LEFT, f"what never ran is not known: no text, or another one than what ran, is in "
+                  f"{places}")  # fmt: skip
     for what, why in LED_BY.items():
         led = [place for place, by in blocks if by == what]
         if led:

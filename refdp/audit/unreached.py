@@ -1,59 +1,124 @@
 """Lines of a trainer that no run of an audit reached, and what could have led there.
 
-A branch counts as led to by records if its condition names what was computed from them; by outputs, if what the curator
-returned; by the surroundings, if the clock, dice of its own, or what else a trainer can tell an audit by. Only whole
-statements are seen, not parts of one line, but for what an expression chooses by the surroundings.
+A branch counts as led to by records if its condition names what is not known to be public (`private_names`), or waits
+for an exception; by outputs, if it names what the curator returned; by the surroundings, if the clock, dice of its own,
+or what else a trainer can tell an audit by. Only whole statements are seen, not parts of one line, but for functions
+that never ran, and what an expression chooses by the surroundings.
 """
 
 from __future__ import annotations
 
 import ast
+import linecache
+import types
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from refdp.audit.private_names import Names, bindings, holds_release, is_released, never_called
 from refdp.audit.reached import Place
 from refdp.audit.surroundings import Function, named, names_around, said, told_apart, with_defaults
 
 
 def unreached(
-    lines: Iterable[Place], trainer_line: Place | None, fixed: Mapping[str, Any] | None = None
+    lines: Iterable[Place],
+    trainer_line: Place | None,
+    fixed: Mapping[str, Any] | None = None,
+    globals_: Iterable[str] = (),
 ) -> list[tuple[str, str]]:
     """First lines of blocks that never ran, as file:line, in functions that did, and what leads there.
 
-    That is "records", "outputs", "surroundings", the first of these that applies, or "".
+    That is "records", "outputs", "surroundings", the first of these that applies, or "". So are asserts on records,
+    what they raise was not seen, and functions that never ran, where what is private chooses them. A file without a
+    text, or with another than that of what ran, is told by itself, with "unread".
 
     trainer_line: where the trainer itself begins, whose first parameter holds the records. fixed: values of names
-    around it, which settle conditions by themselves.
+    around it, which settle conditions by themselves. globals_: names of its module, which need not be bound in its
+    text, as of a notebook's other cells.
     """
     by_file: dict[str, set[int]] = {}
     for file, line in lines:
         by_file.setdefault(file, set()).add(line)
     found = []
     for file, seen in sorted(by_file.items()):
-        for function in _functions(file):
-            if seen & _own_lines(function):
-                first = trainer_line == (file, min([d.lineno for d in function.decorator_list] + [function.lineno]))
-                known = (fixed or {}) if first else {}
-                around = _following(function, with_defaults(function, names_around(_tree(file))))
-                held = _private(function, first), _following(function, set(), outputs=True), around
-                for line, conditions in _skipped(function.body, seen, ()):
+        tree = _tree(file)
+        if tree is None or not seen <= _lines_of(_text(file)):
+            found.append((Path(file).name, "unread"))
+        functions = _functions(file)
+        trainer = next((one for one in functions if trainer_line == (file, _first_line(one))), None)
+        if tree is None:
+            continue
+        names = Names(tree, trainer, globals_ if trainer_line is not None and trainer_line[0] == file else ())
+        changed = {name for node in ast.walk(tree) if isinstance(node, ast.Nonlocal) for name in node.names}
+        around = names_around(tree)
+        above = _around(tree, around)
+        for function in functions:
+            if seen & (own := _own_lines(function)):
+                known = (fixed or {}) if function is trainer else {}
+                known = {name: value for name, value in known.items() if name not in changed}
+                led = above[function]
+                for line, conditions in _skipped(function.body, seen, (), caught=_yields(function)):
                     settled = any(_is_settled(one, known) for one in conditions)
-                    found.append((f"{Path(file).name}:{line}", "" if settled else _leads(conditions, held)))
-                told = set(told_apart(function, {function.lineno, *_own_lines(function)}, around))
+                    by = "" if settled else _leads(conditions, names, function, led)
+                    found.append((f"{Path(file).name}:{line}", by))
+                asserts = [
+                    one for one in ast.walk(function) if isinstance(one, ast.Assert) and one.lineno in own & seen
+                ]
+                found += [(f"{Path(file).name}:{one.lineno}", "records") for one in asserts
+                          if names.private(function, one.test) and not _is_of_types(one.test)]  # fmt: skip
+                told = set(told_apart(function, {function.lineno, *own}, led))
                 found += [(f"{Path(file).name}:{line}", "surroundings") for line in sorted(told)]
+        never = never_called(tree, functions, seen, names)
+        found += [(f"{Path(file).name}:{line}", "records") for line in sorted(never) if line not in seen]
     return found
 
 
-def _leads(conditions: tuple[ast.expr | None, ...], held: tuple[set[str], set[str], set[str]]) -> str:
+def is_of_text(code: types.CodeType | None) -> bool:
+    """Whether the text of a function's file, as it is now, is what this code was made of; where none is, not."""
+    if code is None:
+        return True  # another language's
+    text = _text(code.co_filename)
+    alike = (one for one in _codes(text) if (one.co_qualname, one.co_firstlineno) == _named_at(code))
+    return any({*_lines(one)} == {*_lines(code)} for one in alike)
+
+
+def _named_at(code: types.CodeType) -> tuple[str, int]:
+    return code.co_qualname, code.co_firstlineno
+
+
+def _first_line(function: Function) -> int:
+    return min([one.lineno for one in function.decorator_list] + [function.lineno])
+
+
+def _around(tree: ast.Module, around: set[str]) -> dict[Function, set[str]]:
+    """Names of the surroundings in every function, also from the functions around it."""
+    found: dict[Function, set[str]] = {}
+    waiting: list[tuple[ast.AST, set[str]]] = [(tree, around)]
+    while waiting:
+        node, names = waiting.pop()
+        if isinstance(node, Function):
+            names = found[node] = _following(node, with_defaults(node, set(names)))
+        waiting += [(one, names) for one in ast.iter_child_nodes(node)]
+    return found
+
+
+def _leads(conditions: tuple[ast.expr | None, ...], names: Names, function: Function, around: set[str]) -> str:
     """By what names these conditions are about; an exception may come from records."""
-    for what, names in zip(("records", "outputs", "surroundings"), held, strict=True):
-        if any((what == "records") if one is None else said(one) & names for one in conditions):
-            return what
-        if what == "outputs" and any(one is not None and _holds_release(one) for one in conditions):
-            return what
-    return "surroundings" if any(one is not None and _asks_what_it_is(one) for one in conditions) else ""
+    tests = [one for one in conditions if one is not None]
+    if len(tests) < len(conditions) or any(names.private(function, one) for one in tests):
+        return "records"
+    if any(names.released(function, one) or holds_release(one) for one in tests):
+        return "outputs"
+    return "surroundings" if any(said(one) & around or _asks_what_it_is(one) for one in tests) else ""
+
+
+def _is_of_types(test: ast.expr) -> bool:
+    """Whether it only asks what a name is an instance of."""
+    match test:
+        case ast.Call(ast.Name("isinstance"), [ast.Name() | ast.Attribute(ast.Name()), _]):
+            return True
+    return False
 
 
 def _asks_what_it_is(condition: ast.expr) -> bool:
@@ -64,16 +129,58 @@ def _asks_what_it_is(condition: ast.expr) -> bool:
     )
 
 
-@cache
-def _tree(file: str) -> ast.Module:
+def _text(file: str) -> str:
+    """As it is now, of a notebook's cell too; empty where there is none."""
+    linecache.checkcache(file)
+    if lines := linecache.getlines(file):
+        return "".join(lines)
     try:
-        return ast.parse(Path(file).read_text(encoding="utf-8"))
-    except (OSError, SyntaxError, ValueError):
-        return ast.Module([], [])
+        return Path(file).read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return ""
+
+
+def _tree(file: str) -> ast.Module | None:
+    """None where there is no text, or none of Python's."""
+    return _parsed(text) if (text := _text(file)).strip() else None
+
+
+@lru_cache(maxsize=64)
+def _parsed(text: str) -> ast.Module | None:
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError):
+        return None
+
+
+@lru_cache(maxsize=64)
+def _codes(text: str) -> tuple[types.CodeType, ...]:
+    """All code that a text is compiled to."""
+    try:
+        waiting = [compile(text, "", "exec", dont_inherit=True)]
+    except (SyntaxError, ValueError):
+        return ()
+    for code in waiting:  # grows
+        waiting += [one for one in code.co_consts if isinstance(one, types.CodeType)]
+    return tuple(waiting)
+
+
+def _lines(code: types.CodeType) -> set[int]:
+    return {line for _, _, line in code.co_lines() if line is not None}
+
+
+@lru_cache(maxsize=64)
+def _lines_of(text: str) -> set[int]:
+    return {line for code in _codes(text) for line in _lines(code)}
 
 
 def _functions(file: str) -> tuple[Function, ...]:
-    return tuple(node for node in ast.walk(_tree(file)) if isinstance(node, Function))
+    return tuple(node for node in ast.walk(_tree(file) or ast.Module([], [])) if isinstance(node, Function))
+
+
+def _yields(function: Function) -> bool:
+    """Whether it can be left, and never resumed, at any place."""
+    return any(isinstance(node, ast.Yield | ast.YieldFrom | ast.Await) for node in ast.walk(function))
 
 
 def _own_lines(function: Function) -> set[int]:
@@ -86,11 +193,12 @@ def _own_lines(function: Function) -> set[int]:
 
 
 def _skipped(
-    body: list[ast.stmt], seen: set[int], conditions: tuple[ast.expr | None, ...]
+    body: list[ast.stmt], seen: set[int], conditions: tuple[ast.expr | None, ...], *, caught: bool = False
 ) -> Iterator[tuple[int, tuple[ast.expr | None, ...]]]:
     """The first line of each block that did not run, with the conditions around it; None for an exception.
 
     What follows a statement by which a block can be left is a block of its own, under the conditions of that statement.
+    caught: whether each statement is one, since what it raises is caught, or since it may wait for good.
     """
     running = [one for one in body if not _silent(one)]
     if not running:
@@ -100,11 +208,12 @@ def _skipped(
         return
     left: tuple[ast.expr | None, ...] = ()
     for one in running:
-        if left and not any(line in seen for line in range(one.lineno, (one.end_lineno or 0) + 1)):
-            yield one.lineno, (*conditions, *left)
+        if (left or caught) and not any(line in seen for line in range(one.lineno, (one.end_lineno or 0) + 1)):
+            yield one.lineno, (*conditions, *(left or (None,)))
             return
+        inner = caught or isinstance(one, ast.With | ast.AsyncWith | ast.Try | ast.TryStar)
         for inside, condition in _blocks(one):
-            yield from _skipped(inside, seen, (*conditions, *condition))
+            yield from _skipped(inside, seen, (*conditions, *condition), caught=inner)
         left += _leaving(one)
 
 
@@ -113,7 +222,7 @@ def _leaving(one: ast.stmt) -> tuple[ast.expr | None, ...]:
     if isinstance(one, Function | ast.ClassDef):
         return ()
     nodes = list(ast.walk(one))
-    if not any(isinstance(node, ast.Return | ast.Raise | ast.Break | ast.Continue) for node in nodes):
+    if not any(isinstance(node, ast.Return | ast.Raise | ast.Break | ast.Continue | ast.Assert) for node in nodes):
         return ()
     return tuple(test for node in nodes if isinstance(node, ast.stmt) for _, tests in _blocks(node) for test in tests)
 
@@ -121,7 +230,8 @@ def _leaving(one: ast.stmt) -> tuple[ast.expr | None, ...]:
 def _silent(one: ast.stmt) -> bool:
     """Statements that run no line of their own: docstrings, declarations, definitions inside."""
     is_text = isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant)
-    return is_text or isinstance(one, ast.Global | ast.Nonlocal | ast.Pass | Function | ast.ClassDef)
+    is_declared = isinstance(one, ast.AnnAssign) and one.value is None
+    return is_text or is_declared or isinstance(one, ast.Global | ast.Nonlocal | ast.Pass | Function | ast.ClassDef)
 
 
 def _blocks(one: ast.stmt) -> Iterator[tuple[list[ast.stmt], tuple[ast.expr | None, ...]]]:
@@ -129,57 +239,37 @@ def _blocks(one: ast.stmt) -> Iterator[tuple[list[ast.stmt], tuple[ast.expr | No
         case ast.If(test, body, other) | ast.While(test, body, other):
             yield body, (test,)
             yield other, (test,)
-        case ast.For(_, iterated, body, other):
+        case ast.For(_, iterated, body, other) | ast.AsyncFor(_, iterated, body, other):
             yield body, (iterated,)
             yield other, (iterated,)
-        case ast.With(_, body):
+        case ast.With(_, body) | ast.AsyncWith(_, body):
             yield body, ()
-        case ast.Try(body, handlers, other, last):
+        case ast.Try(body, handlers, other, last) | ast.TryStar(body, handlers, other, last):
             yield body, ()
             yield from ((handler.body, (None,)) for handler in handlers)
             yield other, (None,)
             yield last, ()
         case ast.Match(subject, cases):
-            yield from ((case.body, (subject,)) for case in cases)
+            for case in cases:
+                yield case.body, (subject, *([] if case.guard is None else [case.guard]))
+        case ast.Assert(test):
+            yield [], (test,)
 
 
-def _private(function: Function, is_trainer: bool) -> set[str]:
-    """Names that may hold what was computed from records."""
-    arguments = [one.arg for one in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)]
-    private = set(arguments[:1] if is_trainer else arguments) - {"curator"}
-    return _following(function, private)
-
-
-def _following(function: Function, names: set[str], *, outputs: bool = False) -> set[str]:
-    """The names, and those of what was computed from them, but for outputs of the curator; or from these alone."""
+def _following(function: Function, names: set[str]) -> set[str]:
+    """The names, and those of what was computed from them, but for outputs of the curator."""
     while True:
         before = len(names)
         for node in ast.walk(function):
-            for target, value in _bindings(node):
-                if (outputs and _holds_release(value)) or (not _released(value) and said(value) & names):
+            for target, value in bindings(node):
+                if not is_released(value) and said(value) & names:
                     names |= named(target)
+            match node:
+                case ast.Call(ast.Attribute(ast.Name() as held, _), arguments):  # held.append(private)
+                    put = held.id != "curator" and any(said(one) & names and not is_released(one) for one in arguments)
+                    names |= {held.id} if put else set()
         if len(names) == before:
             return names
-
-
-def _holds_release(node: ast.AST) -> bool:
-    return any(_released(one) for one in ast.walk(node))
-
-
-def _bindings(node: ast.AST) -> Iterator[tuple[ast.AST, ast.AST]]:
-    match node:
-        case ast.Assign(targets, value):
-            yield from ((target, value) for target in targets)
-        case ast.AugAssign(target, _, value) | ast.NamedExpr(target, value):
-            yield target, value
-        case ast.AnnAssign(target, _, ast.expr() as value):
-            yield target, value
-        case ast.For(target, value) | ast.comprehension(target, value):
-            yield target, value
-        case ast.withitem(value, ast.expr() as target):
-            yield target, value
-        case ast.Call(ast.Attribute(ast.Name() as held, _), arguments):  # held.append(private)
-            yield from ((held, one) for one in arguments if held.id != "curator")
 
 
 def _is_settled(condition: ast.expr | None, known: Mapping[str, Any]) -> bool:
@@ -195,11 +285,3 @@ def _is_settled(condition: ast.expr | None, known: Mapping[str, Any]) -> bool:
     if set(values) != names:
         return False
     return not eval(compile(ast.Expression(condition), "condition", "eval"), {"__builtins__": {}}, values)
-
-
-def _released(value: ast.AST) -> bool:
-    """Whether this is what a curator returned, or a function that was given one."""
-    if not isinstance(value, ast.Call):
-        return isinstance(value, ast.Subscript) and _released(value.value)
-    given: list[Any] = [value.func, *value.args, *(one.value for one in value.keywords)]
-    return any("curator" in named(one) for one in given if isinstance(one, ast.Name | ast.Attribute))

@@ -43,7 +43,8 @@ class Machine:
     calls: list[tuple[Any, ...]] = field(default_factory=list)
 
     def observed(self, train: Any, records: Records, source: Any, relation: Relation, seed: int,
-                 before: Records | None = None, *, watched: tuple[str, ...] = ()) -> Outcome:  # fmt: skip
+                 before: Records | None = None, *, watched: tuple[str, ...] = (),
+                 earlier: Any = None) -> Outcome:  # fmt: skip
         self.calls.append((records.y.tolist(), type(source).__name__, seed, before, watched))
         recorder, parted, raised = Recorder(source, relation), None, ()
         curator = Curator(InOrder(recorder), relation)

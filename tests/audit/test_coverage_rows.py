@@ -286,7 +286,7 @@ def test_code_that_no_run_reached_is_told_by_what_leads_there(monkeypatch: pytes
     monkeypatch.setattr(trainer_rows, "beginning", lambda train: f"begins {train}")
     monkeypatch.setattr(trainer_rows, "fixed", lambda train: f"fixed {train}")
     told = list(trainer_rows.never_run(Steered(lines={("f", 1)}), "train"))
-    assert asked == [({("f", 1)}, "begins train", "fixed train")]
+    assert asked == [({("f", 1)}, "begins train", "fixed train", frozenset())]
     assert [(row.what, row.verdict, row.reason.rpartition(": ")[2]) for row in told] == [
         ("control flow", LEFT, "x.py:1, x.py:4"), ("control flow", LEFT, "x.py:3"),
             ("control flow", LOOKED, "x.py:2, x.py:5")]  # fmt: skip
@@ -294,3 +294,6 @@ def test_code_that_no_run_reached_is_told_by_what_leads_there(monkeypatch: pytes
     blocks = [("x.py:9", "outputs")]
     (only,) = trainer_rows.never_run(Steered(), "train")
     assert only.verdict is LEFT and "what the curator returned" in only.reason
+    blocks = [("x.py", "unread")]
+    (only,) = trainer_rows.never_run(Steered(), "train")
+    assert only.verdict is LEFT and only.reason.startswith("what never ran is not known") and "x.py" in only.reason

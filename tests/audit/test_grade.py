@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import os
 import sys
@@ -15,7 +16,10 @@ import pytest
 
 import refdp
 from refdp.audit.grade import _record, lines
+from refdp.audit.inputs import inputs
 from refdp.audit.isolated import CAN_FORK, observed
+from refdp.audit.own_code import spaces_of
+from refdp.audit.search import Search
 from refdp.audit.trainer import TrainerReport
 from refdp.audit.verdicts import Row, Verdict
 from refdp.data.records import Interval, Numeric, Schema, make_records
@@ -97,6 +101,100 @@ def test_what_a_process_does_until_a_run_begins_accuses_nobody(monkeypatch: pyte
     records = make_records(SCHEMA, np.array([[0.5]]), np.array([0.5]))
     left = observed(mean(1.0, 2.0), records, SampleSource(np.random.default_rng(0)), Relation.ADD_REMOVE, 1).state
     assert tool.latest and [place for place, _ in left if tool.__name__ in place] == []
+
+
+def count(records: Any, curator: Any) -> Any:
+    """A noisy count, the array that the curator returned."""
+    exact = np.array([float(len(records.y))])
+    return curator.release("n", Laplace(1.0), exact, sensitivity=Sensitivity(1.0, 1, "", curator.relation))
+
+
+@functools.lru_cache
+def squared(number: float) -> float:
+    return number * number
+
+
+SEEN: dict[float, Any] = {}
+
+
+def remembering(records: Any, curator: Any) -> float:
+    """Keeps what came out, or what comes out of that."""
+    noisy = float(count(records, curator)[0])
+    SEEN[noisy] = "released"
+    return squared(round(noisy))
+
+
+def remembering_more(records: Any, curator: Any) -> float:
+    """Keeps what came out, and the exact count."""
+    noisy = float(count(records, curator)[0])
+    squared(noisy)
+    squared(len(records.y))
+    return noisy
+
+
+@needs_fork
+@pytest.mark.parametrize("train", [
+    lambda records, curator: np.asarray(count(records, curator), dtype=np.float64), remembering,
+    lambda records, curator: np.require(count(records, curator), dtype=float),
+])  # fmt: skip
+def test_outputs_may_be_returned_as_they_are_and_kept(train: Any) -> None:
+    report = refdp.audit_trainer(train, SCHEMA, 1.0, pairs=2, counts=(0, 50), steps=0)
+    assert report.violations == () and not any("randomness" in row.reason for row in report.coverage[:-1]
+                                               if row.verdict is Verdict.NOT_EXAMINED)  # fmt: skip
+
+
+@needs_fork
+def test_what_is_kept_beside_outputs_is_accused() -> None:
+    search = Search(remembering_more, 1.0, 0.0, Relation.ADD_REMOVE, 0)
+    search._kept_state(next(inputs(SCHEMA, Relation.ADD_REMOVE, 0)), 1)
+    assert [one.kind for one in search.notes.violations] == ["state between calls"]
+
+
+LIMIT = 1500
+
+
+@needs_fork
+def test_numbers_that_the_text_names_are_tried() -> None:
+    def train(records: Any, curator: Any) -> Any:
+        noisy = float(count(records, curator)[0])
+        return len(records.y) if len(records.y) >= LIMIT else noisy
+
+    graded = refdp.grade(train, SCHEMA, 1.0, pairs=4, counts=(0, 50), steps=8)
+    assert not graded.passed and any(f"beside {number} others" in graded.text for number in (1499, 1500))
+
+
+@needs_fork
+def test_a_branch_inside_that_no_run_reached_does_not_pass() -> None:
+    def train(records: Any, curator: Any) -> Any:
+        noisy = float(count(records, curator)[0])
+
+        def shown() -> float:
+            if len(records.y) > 5 * 1000:
+                return float(len(records.y))
+            return noisy
+
+        return shown()
+
+    graded = refdp.grade(train, SCHEMA, 1.0, pairs=4, counts=(0, 50), steps=8)
+    assert not graded.passed and "never run, behind a condition on records" in graded.text
+
+
+@needs_fork
+def test_code_without_a_text_does_not_pass() -> None:
+    made: dict[str, Any] = {"count": count}
+    exec("def train(records, curator):\n    return float(count(records, curator)[0])\n", made)
+    graded = refdp.grade(made["train"], SCHEMA, 1.0, pairs=4, counts=(0, 50), steps=4)
+    assert not graded.passed and "what never ran is not known" in graded.text and "<string>" in graded.text
+
+
+def test_every_audit_looks_anew_at_what_a_trainer_holds() -> None:
+    """An attribute that was set since the last one may lead to another module."""
+    train: Any = lambda records, curator: 0.0  # noqa: E731
+    before = spaces_of(train)
+    train.hook = types.FunctionType(count.__code__, {"__name__": "tests.thinned"})
+    assert spaces_of(train) == before
+    refdp.audit_trainer(train, SCHEMA, 1.0, pairs=1, counts=(0,), steps=0)
+    assert spaces_of(train) == (*before, "tests.thinned")
 
 
 @needs_fork

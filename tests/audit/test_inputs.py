@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from itertools import islice
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 from refdp.audit import inputs, neighbours
+from refdp.audit.constants import constants
 from refdp.audit.replay import Pair
 from refdp.data.records import Categorical, Classes, Interval, Numeric, Schema, make_records
 from refdp.privacy.events import Relation
@@ -102,9 +104,70 @@ def named(x: float) -> float:
 
 
 def test_numbers_in_the_code_are_found_through_calls_inside_the_module() -> None:
-    assert set(inputs.constants(outer)) == {31.5, 7.0, 2.25, 12.0} and len(inputs.constants(outer)) == 4
-    assert set(inputs.constants(named)) == {31.5, 7.0, 2.25, 12.0}
-    assert inputs.constants(3) == () == inputs.constants(len)
+    assert set(constants(outer)) == {31.5, 7.0, 2.25, 12.0} and len(constants(outer)) == 4
+    assert set(constants(named)) == {31.5, 7.0, 2.25, 12.0}
+    assert constants(len) == ()
+
+
+LIMIT = 1501
+EDGES = np.array([0.25, 1502.0])
+
+
+def limited(x: Any, least: float = 1503, *, most: float = 1504) -> bool:
+    return x in (1505, 1506) or x in {1507.0} or x > LIMIT or (x > EDGES).any() or least < x < most
+
+
+class Limits:
+    most = 1508
+    __slots__ = ("held",)
+
+    def __init__(self, held: float) -> None:
+        self.held = held
+
+    def __call__(self, x: float, y: float) -> bool:
+        return x > 1509
+
+    @staticmethod
+    def pick(x: float) -> bool:
+        return x > 1510
+
+    @property
+    def shown(self) -> float:
+        return 1511.0
+
+
+def by_class(x: float) -> bool:
+    return Limits.pick(x)
+
+
+def decorated(train: Any) -> Any:
+    @functools.wraps(train)
+    def inner(*given: Any) -> Any:
+        return train(*given)
+
+    return inner
+
+
+def closed(limit: float) -> Any:
+    return lambda x: x > limit
+
+
+def test_numbers_are_found_wherever_the_text_has_or_names_them() -> None:
+    """Globals, arrays, defaults, containers, attributes, methods, closures; behind decorators, partials and objects."""
+    plain = {1501.0, 0.25, 1502.0, 1503.0, 1504.0, 1505.0, 1506.0, 1507.0}
+    held = {1508.0, 1509.0, 1510.0, 1511.0}
+    for train, numbers in [(limited, plain), (decorated(limited), plain),
+                           (functools.partial(limited, least=1512), plain | {1512.0}),
+                           (Limits(1513), held | {1513.0}), (Limits(1514).__call__, held | {1514.0}), (by_class, held),
+                           (closed(1515), {1515.0}), (decorated(closed(1516)), {1516.0})]:  # fmt: skip
+        assert set(constants(train)) == numbers
+    assert constants(outer)[0] == 7.0  # what is nearest comes first
+    huge = closed(10**400)
+    assert constants(huge) == () == constants(closed(math.nan)) == constants(closed(True))
+
+
+def test_numbers_of_libraries_are_left_out() -> None:
+    assert constants(lambda x: math.tau * np.median(x) * make_records(x, x, x)) == ()
 
 
 @pytest.mark.parametrize("relation", list(Relation))
@@ -178,6 +241,7 @@ def test_numbers_of_records_lie_on_both_sides_of_hints_and_of_their_halves(relat
         return [pair.base.size for pair in inputs.beside(MIXED, relation, 0, hints)]
 
     assert sizes(1000.0) == [1000, 999, 500, 499] == sizes(-3.0)
+    assert sizes(1000.0, 1600.0) == [1000, 999, 1600, 1599, 500, 499, 800, 799]
     assert sizes(2000.0) == [2000, 1999, 1000, 999] and sizes(4001.0) == [2000, 1999]
     assert sizes(17.0) == [17] and sizes(16.0, 0.5, -700.0, -5.0, math.inf) == []
     assert len(sizes(*map(float, range(100, 1900, 7)))) == inputs.MOST_BESIDE

@@ -227,9 +227,11 @@ def test_a_run_watches_the_trainers_own_module_besides(monkeypatch: pytest.Monke
         "ran",
         Relation.REPLACE_ONE,
     )  # type: ignore[arg-type, comparison-overlap]
-    assert asked == [(train, "records", "source", Relation.REPLACE_ONE, 5, "before", ("w", __name__))]
+    assert asked == [(train, "records", "source", Relation.REPLACE_ONE, 5, "before", ("w", __name__), None, None)]
     isolated.observed(SimpleNamespace(), records, "s", Relation.ADD_REMOVE, 1)  # type: ignore[arg-type]
-    assert asked[1][5:] == (None, ())
+    assert asked[1][5:] == (None, (), None, None)
+    isolated.observed(SimpleNamespace(), records, "s", Relation.ADD_REMOVE, 1, "before", earlier="other")  # type: ignore[arg-type]
+    assert asked[2][5:] == ("before", (), None, "other")
 
 
 # --- A whole run ------------------------------------------------------------------------------------------------------

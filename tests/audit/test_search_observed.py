@@ -6,10 +6,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from refdp.audit import search
 from refdp.audit.isolated import Outcome
+from refdp.audit.observer import view
 from refdp.audit.replay import Pair
 from refdp.audit.search import Search
 from refdp.data.records import Records
@@ -93,8 +95,15 @@ def test_a_run_and_its_replay_that_publish_different_things(monkeypatch: pytest.
                  lambda seed, replayed, count: f"replays {count if replayed else 0}"):  # fmt: skip
         one = seen("model", told)
         assert kinds(one) == [] and one.notes.random == {"published object: model"}
-    same = seen("model", lambda seed, replayed, count: "array view writeable"[: 20 if replayed else 11])
-    assert kinds(same) == [] and not same.notes.random
+    for shape in ((), (3,)):  # the same numbers, one's own or in another's memory
+        own, other = (view(one, "model").lines[0][1] for one in (np.zeros(shape), np.zeros((*shape, 2))[..., 0]))
+        other = other.replace("  ", " C ") if shape else other
+        for one, two in ((own, other), (other, own)):
+            same = seen("model", lambda seed, replayed, count, one=one, two=two: two if replayed else one)
+            assert own != other and kinds(same) == [] and not same.notes.random
+        changed = own.replace("[0.0", "[1.0")
+        apart = seen("model", lambda seed, replayed, count, own=own, two=changed: two if replayed else own)
+        assert own != changed and kinds(apart) == [("published object", "model")]
 
 
 def test_who_is_not_overheard(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -143,7 +152,7 @@ def test_what_an_earlier_run_leaves_behind_is_told(monkeypatch: pytest.MonkeyPat
     assert kinds(one) == [("state between calls", "memory")] and one.notes.state and not one.notes.random
     befores = [call[3].y.tolist() for call in made.calls[1:4]]
     assert befores == [[0.25, 0.5, 0.75], [0.25, 0.75], [0.5]] and made.calls[1][2] == 4
-    assert len(made.calls) == 1 + 3 + 2 * search.AGAIN and search.AGAIN == 2
+    assert len(made.calls) == 1 + 3 + 2 * search.AGAIN + 2 + 2 + 2 * search.AGAIN and search.AGAIN == 2
     _, made = kept(lambda before, count: [], pair(0.25, old=0.125, new=0.5), REPLACE)
     assert [call[3].y.tolist() for call in made.calls[1:]] == [[0.25, 0.5], [0.25], [0.25, 0.125]]
     one, _ = kept(lambda before, count: [("clock", str(count))], pair(0.25))
@@ -227,11 +236,16 @@ def test_places_differ_by_content_and_how_often_they_come() -> None:
 
 
 def test_lines_of_memory_are_no_numbers() -> None:
-    given = (("x", "array view 3"), ("y", "writeable f8"), ("z", "the same as object 3"), ("x.base", "1"), ("w", "3"))
+    hashed = "a" * 64
+    given = (("x", f"array C writeable view {hashed} [3]"), ("y", f"array C   {hashed} [3]"), ("o", "array CF  view"),
+             ("u", f"array C writeable unaligned  {hashed} [3]"), ("z", "the same as object 3"), ("x.base", "1"),
+             ("text", "str 'writeable view 3'"))  # fmt: skip
     assert search._numbers(Outcome(Transcript(ADD, []), published=given)) == (
-        ("x", "array 3"),
-        ("y", " f8"),
-        ("w", "3"),
+        ("x", f"array C {hashed} [3]"),
+        ("y", f"array C {hashed} [3]"),
+        ("o", "array CF"),
+        ("u", f"array C unaligned {hashed} [3]"),
+        ("text", "str 'writeable view 3'"),
     )
     lines = {"raised": (("r", "1"),), "published": (("p", "2"),), "beside": (("b", "3"),), "state": (("s", "4"),)}
     found: Any = search._all(Outcome(Transcript(ADD, []), **lines))  # type: ignore[arg-type]

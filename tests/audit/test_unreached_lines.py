@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import linecache
 import textwrap
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,9 @@ import pytest
 from refdp.audit import unreached as module
 from refdp.audit.unreached import unreached
 
+KNOWN = ("numpy", "noisy", "other", "setting", "flag", "held", "time", "os")
+"""Names of a module around the programs."""
+
 
 def told(tmp_path: Path, text: str, fixed: Any = None, first: int | None = 1) -> list[tuple[int, str]]:
     """Line and by what, of a program whose lines that end in #+ ran. first: where the trainer begins."""
@@ -20,7 +24,7 @@ def told(tmp_path: Path, text: str, fixed: Any = None, first: int | None = 1) ->
     text = textwrap.dedent(text).lstrip("\n")
     path.write_text(text)
     lines = {(str(path), number) for number, line in enumerate(text.splitlines(), 1) if line.endswith("#+")}
-    found = unreached(lines, None if first is None else (str(path), first), fixed)
+    found = unreached(lines, None if first is None else (str(path), first), fixed, KNOWN)
     assert all(place.startswith(f"{name}.py:") for place, _ in found)
     return [(int(place.rpartition(":")[2]), by) for place, by in found]
 
@@ -102,7 +106,8 @@ def test_a_trainer_begins_with_its_decorators(tmp_path: Path) -> None:
         ("if records: #+\n    if 1: #+\n        a = 1", [(4, "records")]),
     ("if records: #+\n    pass\nelse:\n    a = 1 #+", []), ("if records: #+\n    'text'\n    a = 1", [(4, "records")]),
     ("if records: #+\n    global a\n    def inner(): pass\n    class Other: pass\n    a = 1 #+", []),
-    ("a = (1,\n     2, #+\n     3)\nif records: #+\n    b = [1,\n         2] #+", []), ("a = 1\nb = 2 #+", [(2, "")]),
+    ("a = (len,\n     max, #+\n     min)\nif records: #+\n    b = [1,\n         2] #+", []),
+        ("a = 1\nb = 2 #+", [(2, "")]),
 ])  # fmt: skip
 def test_blocks_of_every_kind(text: str, found: Any, tmp_path: Path) -> None:
     """The first line of a block that did not run, once; an exception may come from records."""
@@ -163,7 +168,7 @@ def test_expressions_on_the_surroundings_are_told(tmp_path: Path) -> None:
     ("b = a\na = records", "b", "records"), ("a = curator.release(1) + 1", "a", "outputs"),
         ("a = 1 + curator.release(records)", "a", "records"),
     ("a = curator", "a", ""), ("a, b = records", "b", "records"), ("c.a = records", "c", "records"),
-        ("a: int", "a", ""), ("a = noisy([curator])", "a", ""),
+        ("a: int = 1", "a", ""), ("a = noisy([curator])", "a", ""),
 ])  # fmt: skip
 def test_what_names_may_hold(lines: str, name: str, by: str, tmp_path: Path) -> None:
     body = "".join(f"    {line} #+\n" for line in lines.splitlines())
@@ -294,3 +299,165 @@ def test_a_trainers_first_argument_alone_holds_records(tmp_path: Path) -> None:
     assert told(tmp_path, text) == [(3, "")]
     assert told(tmp_path, text.replace("if setting", "if records")) == [(3, "records")]
     assert told(tmp_path, text, first=None) == [(3, "records")]
+
+
+@pytest.mark.parametrize("body", [
+    "def inner(): #+\n    if len(records.y) > 9: #+\n        return 1\nreturn inner() #+",
+    "n = len(records.y) #+\nclass Held: #+\n    @property #+\n    def shown(self): #+\n"
+    "        if n > 9: #+\n            return 1\nreturn Held().shown #+",
+    "assert len(records.y) < 9 #+\nreturn 2 #+",
+    "n = 0 #+\nfor one in records.y: #+\n    n += 1 #+\nif n > 9: #+\n    n = 0",
+    "box = [] #+\nlist.append(box, records) #+\nif box[0] > 9: #+\n    n = 0",
+    "box = [] #+\n_ = list.append(box, records) #+\nif box[0] > 9: #+\n    n = 0",
+    "other = held #+\nsetattr(held, 'n', records) #+\nif other.n > 9: #+\n    n = 0",
+    "a = [] #+\nb = a #+\nb.append(records) #+\nif a[0] > 9: #+\n    n = 0",
+    "heapq.heappush(held, records) #+\nif held[0] > 9: #+\n    n = 0",
+    "held.add.at(n, 0, records) #+\nif n > 9: #+\n    n = 0",
+    "_ = held.add(1, records, out=n) #+\nif n > 9: #+\n    n = 0",
+    "try: #+\n    a = int(records) #+\nexcept* ValueError:\n    a = 1",
+    "with held: #+\n    a = int(records) #+\n    b = 1",
+    "match records: #+\n    case [n]: #+\n        if n > 9: #+\n            a = 1",
+    "n = 0 #+\ndef count(): #+\n    nonlocal n #+\n    n = len(records) #+\ncount() #+\nif n > 9: #+\n    a = 1",
+    "globals()['n'] = records #+\nif n > 9: #+\n    a = 1",
+    "async def inner(): #+\n    async for one in held: #+\n"
+    "        if len(records) > 9: #+\n            return 1\nreturn inner() #+",
+    "f = [len, many][len(records) > 9] #+\nreturn f(records) #+", "return (len(records) > 9 and many(records)) or 1 #+",
+    "return many(1) if len(records) > 9 else 2 #+",
+    "table = {0: len, 1: many} #+\nreturn table.get(len(records) > 9)(1) #+",
+    "held = AtNeed() #+\nreturn held[len(records)] #+", "put(held, records) #+\nif held[0] > 9: #+\n    a = 1",
+])  # fmt: skip
+def test_what_is_not_known_to_be_public_leads_by_records(body: str, tmp_path: Path) -> None:
+    """Functions and classes inside, counts of loops, what is put into others, names of one thing, unbound names."""
+    text = (
+        "def train(records, curator):\n"
+        + textwrap.indent(body, "    ")
+        + """
+
+
+def many(records):
+    return 1
+
+
+class AtNeed(dict):
+    def __missing__(self, key):
+        return key
+
+
+def put(box, one):
+    box.append(one) #+
+"""
+    )
+    lines = [
+        line
+        for line in text.splitlines()
+        if not line.strip().startswith(("def ", "class ", "nonlocal", "@", "async def"))
+    ]
+    assert lines
+    path = tmp_path / "program.py"
+    path.write_text(text)
+    ran = {(str(path), number) for number, line in enumerate(text.splitlines(), 1) if line.endswith("#+")}
+    ran = {one for one in ran if one[1] in module._lines_of(text)}
+    assert [by for _, by in unreached(ran, (str(path), 1), {}, KNOWN)] == ["records"]
+
+
+@pytest.mark.parametrize(("head", "condition"), [
+    ("def train(*args):\n    records, curator = args #+", "len(records) > 9"),
+    ("def train(self, *args):", "args[0] > 9"),
+    ("def train(setting, records, curator):", "records > 9"), ("def train(x, **given):", "x > 9"),
+])  # fmt: skip
+def test_a_trainers_records_are_all_that_comes_before_the_curator(head: str, condition: str, tmp_path: Path) -> None:
+    text = f"{head}\n    if {condition}: #+\n        return 1\n    return 2 #+\n"
+    assert [by for _, by in told(tmp_path, text)] == ["records"]
+    method = "class Held:\n" + textwrap.indent(
+        "def __call__(self, records, curator):\n    if records: #+\n        return 1\n", "    "
+    )
+    assert [by for _, by in told(tmp_path, method, first=2)] == ["records"]
+
+
+@pytest.mark.parametrize("head", ["def other(**given):", "def other(*given):", "def other(*, given):"])
+def test_all_arguments_of_other_functions_are_private(head: str, tmp_path: Path) -> None:
+    assert [by for _, by in told(tmp_path, f"{head}\n    if given: #+\n        return 1\n", first=None)] == ["records"]
+
+
+def test_a_global_that_the_trainer_sets(tmp_path: Path) -> None:
+    text = """
+    def train(records, curator):
+        global N
+        N = len(records) #+
+        return look() #+
+    N = 0
+    M = 0
+    def look():
+        if N > 9: #+
+            return 1
+        if M > 9: #+
+            return 2
+        return 3 #+
+    """
+    assert [by for _, by in told(tmp_path, text)] == ["records", ""]
+
+
+def test_what_is_known_to_be_public_leads_by_nothing(tmp_path: Path) -> None:
+    """Settings, constants, what is computed from these, names of libraries, functions of the file, outputs as such."""
+    text = """
+    import math
+    DEPTH = 3
+    TABLE = {"square": len, "other": max}
+    def train(records, curator, setting=1):
+        depth = DEPTH + setting #+
+        def inner(): #+
+            if depth > 9: #+
+                return 1
+            return 2 #+
+        noisy = curator.release(records) #+
+        loss = TABLE["square"] #+
+        math.floor(len(records.y)) #+
+        total = sum(records.y) if setting else 0.0 #+
+        if math.pi > 4 or depth > 9 or loss is max or helper(depth): #+
+            return 1
+        if noisy > 9: #+
+            return 2
+        assert depth < 9 #+
+        assert isinstance(records, object) #+
+        return inner() #+
+    def helper(depth):
+        return depth > 9 #+
+    """
+    assert [by for _, by in told(tmp_path, text, first=4)] == ["", "outputs", ""]
+
+
+def test_a_closures_value_settles_nothing_that_is_set_inside(tmp_path: Path) -> None:
+    text = """
+    def make(big):
+        def train(records, curator):
+            nonlocal big
+            big = len(records) > 9 #+
+            if big: #+
+                return 1
+            return 2 #+
+    """
+    assert told(tmp_path, text, {"big": False}, first=2) == [(6, "records")]
+    still = text.replace("nonlocal big", "pass").replace("big = len(records)", "other = len(records)")
+    assert told(tmp_path, still, {"big": False}, first=2) == [(6, "")]
+
+
+def test_texts_are_read_anew_and_held_against_what_ran(tmp_path: Path) -> None:
+    """A file that was edited, a notebook's cell, and code whose text nobody has."""
+    branch = "def train(records, curator):\n    if len(records) > 9:\n        return 1\n    return 2\n"
+    path = tmp_path / "edited.py"
+    path.write_text("def train(records, curator):\n    return 2\n")
+    assert unreached({(str(path), 2)}, (str(path), 1)) == []
+    path.write_text(branch)
+    assert unreached({(str(path), 2), (str(path), 4)}, (str(path), 1)) == [("edited.py:3", "records")]
+    cell = "/tmp/ipykernel_1/0.py"
+    linecache.cache[cell] = len(branch), None, branch.splitlines(keepends=True), cell
+    assert unreached({(cell, 2), (cell, 4)}, (cell, 1)) == [("0.py:3", "records")]
+    made: dict[str, Any] = {}
+    exec(compile(branch, cell, "exec"), made)
+    assert module.is_of_text(made["train"].__code__) and module.is_of_text(None)
+    exec(compile(branch, "<string>", "exec"), made)
+    assert not module.is_of_text(made["train"].__code__)
+    assert unreached({("<string>", 2)}, ("<string>", 1)) == [("<string>", "unread")]
+    exec(compile(branch.replace("if len", "1\n    if len"), cell, "exec"), made)
+    assert not module.is_of_text(made["train"].__code__)
+    del linecache.cache[cell]
