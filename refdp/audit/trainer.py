@@ -16,6 +16,7 @@ from refdp.audit.crowds import crowds
 from refdp.audit.declared_filter import Filter
 from refdp.audit.inputs import COUNTS, beside, combined, constants, inputs, of_count
 from refdp.audit.isolated import Trainer
+from refdp.audit.own_code import forget
 from refdp.audit.reached import own_code
 from refdp.audit.replay import Violation, finite_or_name
 from refdp.audit.search import Search
@@ -121,6 +122,7 @@ def audit_trainer(
         raise InvalidParameter(f"filters: {Relation.ADD_REMOVE.value} is allowed, relation = {relation!r} given")
     if any(one.pair.base.schema != schema or one.pair.relation is not Relation(relation) for one in known):
         raise InvalidParameter("known: a pair of another schema or relation than the audit's is not allowed")
+    forget()
     audit = Search(train, float(epsilon), float(delta), Relation(relation), seed, filters=tuple(filters))
     notes, hints, seen = audit.notes, constants(train), Steered()
 
