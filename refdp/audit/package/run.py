@@ -110,6 +110,7 @@ def _examined(
     except (Fails, SystemExit) as error:
         nothing = tuple(_left(what, _words(error)) for what in SUBJECTS)
         return Examined(entry, location, tried, nothing, {"error": _words(error)}, ())
+    tried = tuple(pair.words for pair in pairs if any(pair is one for one in subject.pairs))
     figures: dict[str, Any] = {}
     replayed: list[Row] = []
     found: list[dict[str, Any]] = []

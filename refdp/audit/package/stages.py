@@ -49,6 +49,8 @@ CHOSEN = 2
 """Pairs that the black box looks at, where several are searched."""
 SLOW = 0.2
 """Seconds of a run above which fewer pairs are tried."""
+FEW_PAIRS = 5
+"""Pairs of a slow entry point that are tried: the first, and the last, which is about the last record."""
 WITNESS_SECONDS = 15.0
 
 
@@ -101,7 +103,8 @@ def ranked(subject: Subject) -> None:
         raise Fails(_told(errors[0]))
     if len(subject.pairs) < 2:
         return
-    tried = subject.pairs if subject.seconds < SLOW else subject.pairs[:4]
+    slow = subject.seconds >= SLOW and len(subject.pairs) > FEW_PAIRS
+    tried = [*subject.pairs[: FEW_PAIRS - 1], subject.pairs[-1]] if slow else subject.pairs
     generator = np.random.default_rng(seed + 1)
     scores = [_apart(subject.function, pair, generator) for pair in tried]
     subject.pairs = [tried[place] for place in np.argsort([-score for score in scores], kind="stable")]

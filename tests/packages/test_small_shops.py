@@ -1,0 +1,65 @@
+"""Small packages that publish more than they say, each audited in full or by the stage that is to find it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from refdp.audit.package import audit_package, stages
+from refdp.audit.package.report import PackageReport
+
+HEAD = """
+[package]
+name = "shop"
+version = "1.0"
+import = "shop"
+[claim]
+statement = "eps-DP"
+address = "shop"
+epsilon = 1.0
+"""
+WRAPPERS = """
+import numpy as np, shop
+def stats(records, seed):
+    return shop.stats(records[:, 0], np.random.default_rng(seed))
+"""
+
+
+def audited(folder: Path, shop: str, scope: str, wrappers: str = WRAPPERS, **options: Any) -> PackageReport:
+    (folder / "shop.py").write_text("import numpy as np\n" + shop)
+    (folder / "wrappers.py").write_text(wrappers)
+    (folder / "audit.toml").write_text(HEAD + scope)
+    return audit_package(folder / "audit.toml", **options)
+
+
+LATEST = """
+def stats(v, rng):
+    return {"sum": float(np.round(np.clip(v, 0, 1).sum() + rng.laplace(0.0, 1.0), 0)), "latest": float(v[-1])}
+"""
+REPLACED = """relation = "replace-one"
+[[entry]]
+name = "stats"
+callable = "wrappers:stats"
+records = [[0.5], [0.25], [0.75], [0.125]]
+bounds = [[0, 1]]
+least = 2
+samples = 0
+"""
+
+
+def test_the_last_record_is_replaced_too(tmp_path: Path) -> None:
+    found = audited(tmp_path, LATEST, REPLACED, stages=("structural",))
+    assert [(one.cause.name, one.where) for one in found.violations] == [("exact-statistic", "['latest']")]
+    assert found.violations[0].pair.startswith("4 records, record 3 replaced by")
+
+
+def test_of_slow_entries_the_last_pair_is_tried_and_no_other_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert len(audited(tmp_path, LATEST, REPLACED, stages=()).entries[0].pairs) == 4 + 3 + 2
+    monkeypatch.setattr(stages, "SLOW", 0.0)
+    found = audited(tmp_path, LATEST, REPLACED, stages=("structural",))
+    told = found.entries[0].pairs
+    assert len(told) == 5 and told[-1] == found.violations[0].pair == "4 records, record 3 replaced by [0.5]"
