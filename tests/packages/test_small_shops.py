@@ -58,7 +58,7 @@ def test_the_last_record_is_replaced_too(tmp_path: Path) -> None:
 def test_of_slow_entries_the_last_pair_is_tried_and_no_other_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert len(audited(tmp_path, LATEST, REPLACED, stages=()).entries[0].pairs) == 4 + 3 + 2
+    assert len(audited(tmp_path, LATEST, REPLACED, stages=()).entries[0].pairs) == 4 + 3 + 3
     monkeypatch.setattr(stages, "SLOW", 0.0)
     found = audited(tmp_path, LATEST, REPLACED, stages=("structural",))
     told = found.entries[0].pairs
