@@ -9,6 +9,7 @@ import pytest
 
 from refdp.audit.package import audit_package, stages
 from refdp.audit.package.report import PackageReport
+from refdp.audit.verdicts import Verdict
 
 HEAD = """
 [package]
@@ -63,3 +64,49 @@ def test_of_slow_entries_the_last_pair_is_tried_and_no_other_is_told(
     found = audited(tmp_path, LATEST, REPLACED, stages=("structural",))
     told = found.entries[0].pairs
     assert len(told) == 5 and told[-1] == found.violations[0].pair == "4 records, record 3 replaced by [0.5]"
+
+
+APART = """
+rng = np.random.default_rng()
+def laplace_noise(scale):
+    return float(rng.laplace(0.0, scale))
+def stats(v, seed):
+    global rng
+    rng = seed
+    count = float(len(v))
+    noisy = count + laplace_noise(2.0)
+    return WHAT
+"""
+OPENED = """relation = "replace-one"
+[[noise]]
+function = "shop:laplace_noise"
+law = "laplace"
+caller = ["count"]
+scale = "scale"
+[[entry]]
+name = "stats"
+callable = "wrappers:stats"
+first = "a.csv"
+second = "b.csv"
+samples = 0
+"""
+
+
+@pytest.mark.parametrize(
+    ("what", "verdict"),
+    [
+        ('{"count": noisy, "mean": float(np.sum(v)) / noisy}', Verdict.NOT_EXAMINED),
+        ('{"count": noisy, "more": 10**30 + int(np.sum(v))}', Verdict.VIOLATION),
+        ('{"count": noisy, "half": (noisy - 1.7) / 3 + 0.1}', Verdict.NOT_FOUND),
+        ('{"count": noisy, "sum": float(np.sum(v))}', Verdict.NOT_EXAMINED),
+        ('{"count": noisy, "sum": float(np.sum(v - 1.7e9))}', Verdict.VIOLATION),
+    ],
+)
+def test_a_leak_below_the_rounding_of_sums_is_no_all_clear(what: str, verdict: Verdict, tmp_path: Path) -> None:
+    times = [1.7e9 + 37.0 * place for place in range(600)]
+    for name, first in (("a", times[0] + 86_400.0), ("b", times[0])):
+        (tmp_path / f"{name}.csv").write_text("\n".join(["time", *map(str, [first, *times[1:]])]))
+    found = audited(tmp_path, APART.replace("WHAT", what), OPENED, stages=("replay",))
+    told = next(row for row in found.coverage if row.what == "published object")
+    assert told.verdict is verdict
+    assert ("differs by less than 1e-07" in told.reason) is (verdict is Verdict.NOT_EXAMINED)
