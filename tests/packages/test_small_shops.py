@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from refdp.audit.package import audit_package, stages
+from refdp.audit.package.findings import Witness
 from refdp.audit.package.report import PackageReport
+from refdp.audit.structural_state import read
 from refdp.audit.verdicts import Verdict
 
 HEAD = """
@@ -110,3 +113,79 @@ def test_a_leak_below_the_rounding_of_sums_is_no_all_clear(what: str, verdict: V
     told = next(row for row in found.coverage if row.what == "published object")
     assert told.verdict is verdict
     assert ("differs by less than 1e-07" in told.reason) is (verdict is Verdict.NOT_EXAMINED)
+
+
+VISITS = """
+def stats(v, rng):
+    found = {"visits": len(v), "sum": float(np.round(np.clip(v, 0, 1).sum() + rng.laplace(0.0, SCALE), 0))}
+    return found | EXTRA
+"""
+ADDED = """
+[[entry]]
+name = "stats"
+callable = "wrappers:stats"
+records = [[0.5], [0.25], [0.75]]
+bounds = [[0, 1]]
+samples = 1000
+"""
+
+
+def shop_of(scale: float = 2.0, extra: str = "{}") -> str:
+    return VISITS.replace("SCALE", str(scale)).replace("EXTRA", extra)
+
+
+@pytest.fixture
+def unwitnessed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is run again in other processes."""
+    monkeypatch.setattr(stages, "chosen", lambda *given: Witness("", False, False))
+
+
+def accepting(folder: Path, *findings: Any) -> Path:
+    file = folder / "accepted.json"
+    file.write_text(json.dumps({"accepted": [{"id": one.id, "reason": "public"} for one in findings]}))
+    return file
+
+
+def places(report: PackageReport) -> list[tuple[str, str, bool]]:
+    return [(one.cause.name, one.where, bool(one.accepted)) for one in report.findings]
+
+
+@pytest.mark.parametrize(
+    ("shop", "more"),
+    [
+        (shop_of(), []),
+        (shop_of(extra='{"largest": float(v.max())}'), [("exact-statistic", "['largest']", False)]),
+        (shop_of(0.25), [("epsilon-exceeded", "beside ['visits']", False)]),
+    ],
+)
+@pytest.mark.usefixtures("unwitnessed")
+def test_an_accepted_exact_number_accepts_nothing_else(shop: str, more: Any, tmp_path: Path) -> None:
+    before = audited(tmp_path, shop_of(), ADDED)
+    known = [("exact-statistic", "['visits']"), ("epsilon-exceeded", "returned value")]
+    assert places(before) == [(*one, False) for one in known] and before.status == 1
+    kept = tmp_path / "kept.jsonl"
+    audited(tmp_path, shop, ADDED, resume=kept)
+    after = audited(tmp_path, shop, ADDED, baseline=accepting(tmp_path, *before.findings), resume=kept)
+    assert {(*one, True) for one in known} | {*more} <= {*places(after)} and not after.stale
+    assert after.status == (1 if more else 0) and after.verdict is Verdict.VIOLATION
+    assert after.entries[0].figures["accepted"] == sorted(one.id for one in before.findings)
+
+
+@pytest.mark.usefixtures("unwitnessed")
+def test_what_an_accepted_bound_hides_is_not_examined(tmp_path: Path) -> None:
+    """Nothing of the output is accepted that it could go on without."""
+    noisy = 'def stats(v, rng):\n    return {"n": round(len(v) + rng.laplace(0.0, 0.25), 0)}\n'
+    before = audited(tmp_path, noisy, ADDED)
+    assert [one.cause.name for one in before.findings] == ["epsilon-exceeded"] and before.status == 1
+    after = audited(tmp_path, noisy, ADDED, baseline=accepting(tmp_path, *before.findings))
+    assert places(after) == [("epsilon-exceeded", "returned value", True)] and after.status == 3
+    told = next(row for row in after.coverage if row.what == "composition")
+    assert "ended with a bound that is accepted" in told.reason
+
+
+def test_an_output_without_parts_is_read_as_a_whole() -> None:
+    output = {"a": 1.0, "ab": 2.0, "b": [3.0, "x1"], "big": 10**30}
+    run = stages.without_places(lambda rows, seed: output, ("['a']", "['b'][0]", "['big']"))
+    made = run(None, 0)
+    assert made["parts"] == {"['ab']": 2.0, "['b'][1]": "x1"}
+    assert made["kinds"] == read(output).form and made["written"] == read(output).spelled

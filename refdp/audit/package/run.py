@@ -130,6 +130,8 @@ def _examined(
     rows = merged(("replay", replayed), ("black box", outside_rows(subject, bound, found, calls, replayed)))
     if ended:
         rows = tuple(row if row.verdict is Verdict.VIOLATION else _left(row.what, ended) for row in rows)
+    if names := sorted(one.id for one in once(subject.findings) if one.id in known):
+        figures["accepted"] = names
     figures["seconds"] = round(time.perf_counter() - start, 2)
     return Examined(entry, location, tried, rows, figures, tuple(once(subject.findings)), subject.svg)
 
