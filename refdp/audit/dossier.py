@@ -321,14 +321,14 @@ def _of_report(report: Mapping[str, Any]) -> Dossier:
 def _claims(report: Mapping[str, Any], claim: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
     """The report's own claim, and the claim of each entry point by its name, which is what was audited."""
     own = {"epsilon": report.get("claimed_epsilon", "as claimed"), "delta": report.get("claimed_delta", 0.0),
-           "relation": report.get("relation", "the relation of the audit")} | claim  # fmt: skip
+           "relation": report.get("relation", "the relation of the audit"), **claim}  # fmt: skip
     listed = report.get("entries")
     entries = [_mapping(one) for one in listed] if isinstance(listed, list) else []
     return own, {str(one.get("name", "")): {**own, **_mapping(one.get("claim"))} for one in entries}
 
 
 def _how_much(claim: Mapping[str, Any]) -> str:
-    return f"epsilon {claim['epsilon']}" + f", delta {claim['delta']}" * (claim["delta"] != 0)
+    return f"epsilon {claim['epsilon']}" + (f", delta {claim['delta']}" if claim["delta"] != 0 else "")
 
 
 def _of_whom(claim: Mapping[str, Any]) -> str:
