@@ -298,14 +298,13 @@ def _of_report(report: Mapping[str, Any]) -> Dossier:
     )
     if left_out := report.get("left_out"):
         subject += f" without its entry points {', '.join(map(str, left_out))}"
-    unit = str(claim.get("unit", "one record"))
-    epsilon = claim.get("epsilon", report.get("claimed_epsilon", "as claimed"))
+    claims = _claims(report, claim)
     answers = []
     for topic, question in QUESTIONS.items():
         if topic in ROWS:
             answers.append(_of_rows(topic, question, rows))
         elif topic in ("unit of privacy", "model"):
-            text = f"{unit}, {claim.get('relation', 'the relation of the audit')} neighbours: as the audit was told"
+            text = f"{_by_entry(*claims, _of_whom)}: as the audit was told"
             other = "as claimed; an audit sees a program with all records at hand"
             answers.append(Answer(topic, question, Word.ASSUMED, text if topic == "unit of privacy" else other))
         else:
@@ -313,10 +312,40 @@ def _of_report(report: Mapping[str, Any]) -> Dossier:
     place = list(QUESTIONS).index("parameters")
     own = answers[place]
     broken = verdict is Verdict.VIOLATION
-    text = f"claimed epsilon {epsilon}: {verdict}. {own.text}"
+    text = f"claimed {_by_entry(*claims, _how_much)}: {verdict}. {own.text}"
     answers[place] = Answer(own.topic, own.question, Word.TESTED if broken else own.word, text, own.evidence,
                             not broken)  # fmt: skip
     return Dossier(subject, "audit report", tuple(answers))
+
+
+def _claims(report: Mapping[str, Any], claim: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    """The report's own claim, and the claim of each entry point by its name, which is what was audited."""
+    own = {"epsilon": report.get("claimed_epsilon", "as claimed"), "delta": report.get("claimed_delta", 0.0),
+           "relation": report.get("relation", "the relation of the audit"), **claim}  # fmt: skip
+    listed = report.get("entries")
+    entries = [_mapping(one) for one in listed] if isinstance(listed, list) else []
+    return own, {str(one.get("name", "")): {**own, **_mapping(one.get("claim"))} for one in entries}
+
+
+def _how_much(claim: Mapping[str, Any]) -> str:
+    return f"epsilon {claim['epsilon']}" + (f", delta {claim['delta']}" if claim["delta"] != 0 else "")
+
+
+def _of_whom(claim: Mapping[str, Any]) -> str:
+    return f"{claim.get('unit', 'one record')}, {claim['relation']} neighbours"
+
+
+def _by_entry(
+    whole: Mapping[str, Any], entries: Mapping[str, Mapping[str, Any]], said: Callable[[Mapping[str, Any]], str]
+) -> str:
+    """What is said of the whole claim; where entry points have others, which of them has which."""
+    told: dict[str, list[str]] = {}
+    for name, claim in entries.items():
+        told.setdefault(said(claim), []).append(name)
+    if set(told) <= {said(whole)}:
+        return said(whole)
+    nothing = f"; {said(whole)} of none" * (said(whole) not in told)
+    return "; ".join(f"{words} of {', '.join(names)}" for words, names in told.items()) + nothing
 
 
 def _lost_more(report: Mapping[str, Any]) -> bool:

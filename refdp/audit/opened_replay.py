@@ -48,6 +48,8 @@ from refdp.privacy.events import Relation, Sensitivity
 
 SAMPLER_ALARM = 1e-9
 """Probability that one audit accuses a sampler that has the scale it says."""
+ULPS = 16
+"""Last places of a number that a sum in another order may change, where its noise is added by a caller."""
 
 
 class NothingOpened(InvalidParameter):
@@ -70,8 +72,9 @@ def audit_opened(
 
     train: from a data set to whatever it publishes; public randomness has to be the same in every call (global
     generators are seeded). doors: packages, or lists of patches, that are opened. published: the part of the result
-    that is meant to be public. rounding: how far numbers of results may differ, relative to 1 or their size, where
-    noise is added apart from the noise function. last_bits: play noise functions by themselves, for the verdict about
+    that is meant to be public. rounding: how far numbers of results may differ, relative to 1 or their size, and are
+    no violation, where noise is added apart from the noise function; what differs by more than `ULPS` of its last
+    places is told as not examined. last_bits: play noise functions by themselves, for the verdict about
     floating point.
     Errors: InvalidParameter if there is no pair, or a noise function is called in another thread; NothingOpened, one of
     them, if none is called and nothing else is found; an error of `train` itself if it raises on both sides of a pair.
@@ -114,6 +117,8 @@ def audit_opened(
         again,
         alike,
         tuple(f"{path or RETURNED}: {why}" for path, why in looks.left.items()),
+        tuple(looks.near),
+        rounding,
     )
 
 
@@ -132,6 +137,7 @@ class _Looks:
     looked: list[tuple[int, int]] = field(default_factory=list)
     dice: set[str] = field(default_factory=set)
     left: dict[str, str] = field(default_factory=dict)
+    near: dict[str, None] = field(default_factory=dict)
     floating: Floating = field(default_factory=Floating)
 
     def __post_init__(self) -> None:
@@ -157,6 +163,8 @@ class _Looks:
         self.seen += [release for release, _ in releases]
         broken = list(_broken(recorded.recording, replayed.recording, witness))
         broken += _differing_results(recorded.result, replayed.result, self.rounding, witness)
+        room = _missed(recorded.recording, replayed.recording)
+        self.near |= dict.fromkeys(_nearly_equal(recorded.result, replayed.result, self.rounding, room))
         self.left |= recorded.left | replayed.left
         self.opaque.add(recorded.recording, replayed.recording)
         self.floating.add(recorded.recording, replayed.recording)
@@ -324,6 +332,40 @@ def _differing_results(
         )
         for path in places[:20]
     ]
+
+
+def _nearly_equal(result: dict[str, Leaf], other: dict[str, Leaf], rounding: float, room: float) -> Iterator[str]:
+    """Places of the result that differ by too little for a violation, and by more than sums do in their last places.
+
+    room: how far outputs differ themselves, relative to their size.
+    """
+    for place in dict.fromkeys([*result, *other]) if rounding > 0 else ():
+        a, b = result.get(place), other.get(place)
+        if _is_left(place, result, other):
+            if not _equal(a, b, 0.0):
+                yield place
+        elif isinstance(a, float) and isinstance(b, float) and _equal(a, b, rounding) and not _equal(a, b, 0.0):
+            size = max(abs(a), abs(b))
+            if abs(a - b) > ULPS * max(float(np.spacing(size)), room * size):
+                yield place or RETURNED
+
+
+MOST_ROOM = 1e-11
+"""Relative; of an output that nothing leads to, as of 0 behind a sum whose last place lies above it."""
+
+
+def _missed(recorded: Recording, replayed: Recording) -> float:
+    """How far an output of a replay is from the recorded one, where no noise that its caller adds leads to that.
+
+    Relative to its size, `MOST_ROOM` at most.
+    """
+    missed = 0.0
+    for entry, other, call in zip(recorded.transcript.entries, replayed.transcript.entries, recorded.calls):
+        if call.apart:
+            apart, size = np.abs(entry.output - other.output), np.abs(entry.output)
+            there = (apart > 0) & np.isfinite(apart)
+            missed = max([missed, *(apart[there] / np.maximum(size[there], np.finfo(float).tiny)).tolist()])
+    return min(missed, MOST_ROOM)
 
 
 def _is_left(place: str, result: dict[str, Leaf], other: dict[str, Leaf]) -> bool:

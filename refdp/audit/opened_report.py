@@ -47,7 +47,8 @@ class OpenedReport:
     largest losses of those of known law. bits: noise functions of continuous law, and what their last bits tell.
     dice: what differs between neighbours, but also with draws of functions that were not opened. again: further looks
     along other paths, where runs do not all call the same; alike: how many did, else. unread: what of results was not
-    looked into, and why.
+    looked into, and why. near: what of results differs by less than `rounding` of 1 or its size, and by more than the
+    last places of sums.
 
     Two verdicts: `verdict` is about ideal noise, which losses are computed of, `floating` about the numbers drawn.
     """
@@ -69,6 +70,8 @@ class OpenedReport:
     again: int = 0
     alike: int = 0
     unread: tuple[str, ...] = ()
+    near: tuple[str, ...] = ()
+    rounding: float = 0.0
 
     @property
     def uncounted(self) -> tuple[str, ...]:
@@ -117,6 +120,7 @@ class OpenedReport:
             **numbers,
             "uncounted": list(self.uncounted),
             "unread": list(self.unread),
+            "near": list(self.near),
             "releases": [release.to_dict() for release in self.releases],
             "violations": [violation.to_dict() for violation in self.violations],
             "coverage": [row.to_dict() for row in self.coverage],
@@ -149,6 +153,11 @@ def _rows(report: OpenedReport) -> Iterator[Row]:
     if report.unread:
         more = f", and {len(report.unread) - SHOWN:,} more" if len(report.unread) > SHOWN else ""
         yield Row("published object", left, f"not looked into: {'; '.join(report.unread[:SHOWN])}{more}")
+    if report.near:
+        more = f", and {len(report.near) - SHOWN:,} more" if len(report.near) > SHOWN else ""
+        why = f"differs by less than {report.rounding:g} of 1 or its size, which sums in another order may bring about"
+        places = f"{', '.join(report.near[:SHOWN])}{more}"
+        yield Row("published object", left, f"{why}, and values without noise: {places}")
     yield Row("both directions", looked, "each pair recorded on either side")
     yield Row("record counts", looked, "the pairs given; no others", "what shows on these pairs")
     yield Row("noise law and scale", looked, "scales against declared sensitivities and costs, drawn noise against "

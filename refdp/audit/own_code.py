@@ -33,7 +33,13 @@ _BUILT = frozenset({"builtins", "collections", "functools", "types"})
 _MOST = 10_000
 """So many things are opened; of more, all names and modules but libraries' count as the trainer's."""
 _SPACES: list[tuple[Any, tuple[str, ...], frozenset[str]]] = []
-"""The last trainer, its modules, and the installed packages that are its own, as they were before any run."""
+"""The last trainer, its modules, and the installed packages that are its own, as they were before an audit's runs."""
+
+
+def forget() -> None:
+    """Begin another audit: what was noted of a trainer, and of texts, may be otherwise by now."""
+    _SPACES.clear()
+    _says_refdp.cache_clear()
 
 
 def spaces_of(train: Any) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import gc
+import importlib
 import os
 import sys
 import time
@@ -220,3 +221,34 @@ def test_a_witness_is_told_as_the_record_that_came_or_took_anothers_place() -> N
     assert _record(came) == " [record (0.25) -> 1, beside 2 others]"
     assert _record(came | {"old_x": [0.5], "old_y": 0.0}) == " [record (0.25) -> 1 for (0.5) -> 0, beside 2 others]"
     assert _record({}) == ""
+
+
+KEEPER = "SEEN = []\ndef add(n):\n    SEEN.append(n)\n"
+
+
+class Hooked:
+    """A noisy count that hands the exact one to a hook, if it has any."""
+
+    hook: Any = None
+
+    def __call__(self, records: Any, curator: Any) -> float:
+        if self.hook is not None:
+            self.hook(len(records.y))
+        size = np.array([float(len(records.y))])
+        unit = Sensitivity(1.0, 1, "", curator.relation)
+        return float(curator.release("count", Laplace(1.0), size, sensitivity=unit)[0])
+
+
+@needs_fork
+def test_a_second_audit_looks_where_the_trainer_leads_now(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "keeper_of_counts.py").write_text(KEEPER)
+    monkeypatch.syspath_prepend(tmp_path)
+    keeper = importlib.import_module("keeper_of_counts")
+    train, few = Hooked(), {"pairs": 2, "counts": (0, 1), "steps": 0}
+    try:
+        assert not refdp.audit_trainer(train, SCHEMA, 1.0, **few).violations
+        train.hook = keeper.add
+        again = refdp.audit_trainer(train, SCHEMA, 1.0, **few)
+        assert any("keeper_of_counts.SEEN" in str(one.to_dict()) for one in again.violations)
+    finally:
+        sys.modules.pop("keeper_of_counts")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -208,3 +209,23 @@ def test_outputs_in_what_calls_return() -> None:
         apart.giving(np.array([3.0, 4.0]), [0.0, 0.0]).tolist() == [2, 2] and plain.giving(np.array([3.5]), 1.0) == 3.5
     )
     assert type(plain.giving(np.array([3.0]), 7)) is int and apart.giving(np.array([3.0, 9.0]), 0.5) == 2.0
+
+
+def test_results_may_differ_by_as_much_as_outputs_that_no_noise_leads_to() -> None:
+    def made(*outputs: float, apart: bool = True) -> Any:
+        entries = [SimpleNamespace(output=np.array([one])) for one in outputs]
+        return SimpleNamespace(
+            transcript=SimpleNamespace(entries=entries), calls=[SimpleNamespace(apart=apart)] * len(outputs)
+        )
+
+    missed = opened_replay._missed
+    assert missed(made(1.0, 4.0, np.nan), made(1.0, 4.0 + 2**-49, np.nan)) == 2**-51
+    assert missed(made(1.0, apart=False), made(2.0, apart=False)) == 0.0
+    assert missed(made(0.0), made(1e-17)) == missed(made(1.0), made(2.0)) == 1e-11
+    near = opened_replay._nearly_equal
+    one, size = {"a": 3.0, "b": 1e9, "c.left": 1.0, "c": 2.0, "d": "x"}, 3.0
+    for moved, room, told in ((16 * 2**-51, 0.0, []), (17 * 2**-51, 0.0, ["a"]), (17 * 2**-51, 2**-51, []),
+                              (1e-8, 1e-11, ["a"]), (1.0, 0.0, [])):  # fmt: skip
+        assert list(near(one, one | {"a": size + moved}, 1e-7, room)) == told
+    assert list(near(one, one | {"b": 1e9 + 1, "c.left": 2.0, "d": "y"}, 1e-7, 0.0)) == ["b", "c.left"]
+    assert list(near(one, one | {"b": 1e9 + 1}, 0.0, 0.0)) == []

@@ -288,3 +288,24 @@ def test_what_is_assumed_of_the_records_stands_beside_the_unit() -> None:
     found = dossier(CERTIFICATE | {"assumptions": ["first other", alone, "no setting was chosen without noise"]})
     [unit] = (one for one in found.answers if one.topic == "unit of privacy")
     assert unit.evidence == (alone, "no setting was chosen without noise")
+
+
+def test_claims_of_entry_points_are_told_as_what_was_audited() -> None:
+    """The file's own claim, which none of them was held against, was told as tested."""
+    whole = {"unit": "one row", "relation": "add-remove", "epsilon": 1.0, "delta": 0.0}
+    fine = report("NOT FOUND", **{what.replace(" ", "_"): "NOT FOUND" for what in SUBJECTS}) | {"claim": whole}
+
+    def told(*entries: dict[str, Any]) -> tuple[str, str]:
+        listed = [{"name": f"e{place}", "claim": {**whole, **one}} for place, one in enumerate(entries)]
+        texts = {one.topic: one.text for one in dossier(fine | {"entries": listed}).answers}
+        return texts["parameters"], texts["unit of privacy"]
+
+    own, unit = "claimed epsilon 1.0: NOT FOUND.", "one row, add-remove neighbours: as the audit was told"
+    for same in (told(), told({}), told({}, {"statement": "other"})):
+        assert same[0].startswith(own) and same[1] == unit
+    assert told({"epsilon": 3.0})[0].startswith("claimed epsilon 3.0 of e0; epsilon 1.0 of none: NOT FOUND.")
+    several = told({}, {"epsilon": 3.0, "delta": 1e-6}, {"relation": "replace-one"})
+    assert several[0].startswith("claimed epsilon 1.0 of e0, e2; epsilon 3.0, delta 1e-06 of e1: NOT FOUND.")
+    assert several[1].startswith("one row, add-remove neighbours of e0, e1; one row, replace-one neighbours of e2:")
+    of_trainer = fine | {"claimed_epsilon": 2.0, "claimed_delta": 1e-5, "claim": {}}
+    assert answer(of_trainer, "parameters").text.startswith("claimed epsilon 2.0, delta 1e-05: NOT FOUND.")

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import pytest
 
 from refdp.audit.package import report as module
-from refdp.audit.package.causes import BITS, BUDGET, EPSILON, ROUNDING, Class, Severity
+from refdp.audit.package.causes import BITS, BUDGET, BY_NAME, EPSILON, ROUNDING, Class, Severity
 from refdp.audit.package.findings import Finding, Group, Witness, grouped, once
 from refdp.audit.package.report import Examined, PackageReport, accepted, merged
 from refdp.audit.package.sarif import _printable, junit, sarif
@@ -144,11 +144,13 @@ def test_losses_that_a_violation_left_open_are_not_examined() -> None:
     early = [replace(row, verdict=LEFT, decides=False) if row.what == "composition" else row for row in one.coverage]
     left = replace(one, coverage=tuple(early))
     assert (report(one).status, report(left).status) == (0, 3)
-    assert module.ended_early(left, {known.id: "why"}) and not module.ended_early(one, {known.id: "why"})
-    more = replace(left, findings=(known, replace(known, cause=ROUNDING, where="output 1")))
+    assert module.ended_early(left, {known.id: "why"}) and not module.ended_early(left, {"other": "why"})
+    gone_on = replace(left, figures={**left.figures, "accepted": [known.id]})
+    assert not module.ended_early(gone_on, {known.id: "why", "other": "why"})
+    more = replace(gone_on, findings=(known, replace(known, cause=ROUNDING, where="output 1")))
     names = [one.id for one in more.findings]
     assert module.ended_early(more, dict.fromkeys(names, "why")) and names[0] == known.id
-    assert not any(module.ended_early(more, {name: "why"}) for name in names)
+    assert [module.ended_early(more, {name: "why"}) for name in names] == [False, True]
     assert not module.ended_early(left, {}) and not module.ended_early(replace(left, findings=()), {known.id: "why"})
 
 
@@ -202,6 +204,9 @@ def test_findings_have_names_that_stay() -> None:
     assert replace(one, where="output 7").id == one.id
     rounded = [replace(one, cause=ROUNDING, where=f"output {place}") for place in (0, 1)]
     assert len({one.id, *(each.id for each in rounded)}) == 3
+    for cause in ("exact-statistic", "unreleased-value", "one-sided-output", "noise-reused", "output-follows-record"):
+        assert len({finding(cause=BY_NAME[cause], where=f"['{place}']").id for place in "ab"}) == 2
+    assert finding(where="beside ['a']").id not in (one.id, finding(where="beside ['b']").id)
     assert (one.group, one.severity) == (EPSILON.group, EPSILON.severity) and one.contradicts == "“said” (there)"
     quiet = finding(violation=False)
     assert (quiet.group, quiet.severity) == (Class.LOOK, Severity.NOTE) and quiet.to_dict()["contradicts"] == ""

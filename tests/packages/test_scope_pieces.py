@@ -338,16 +338,19 @@ def test_pairs_made_from_records_under_add_remove() -> None:
 
 
 def test_pairs_made_from_records_under_replace_one() -> None:
-    """The first record is replaced by what it is not yet; none is left out."""
+    """The first, the middle and the last are replaced by what they are not yet; none is left out."""
     rows = [[0.0], [6.0], [7.0]]
     found = entries.neighbours(WHERE, made(records=rows, bounds=((0, 1),), least=1, claim=OTHER))
     expected = [(rows, [[1.0], [6.0], [7.0]]), ([[0.0]], [[1.0]])]
+    expected += [(rows, [[0.0], [value], [7.0]]) for value in (0.0, 1.0)]
+    expected += [(rows, [[0.0], [6.0], [value]]) for value in (0.0, 1.0)]
     assert (
         [(pair.first.tolist(), pair.second.tolist()) for pair in found] == expected == [run_lines(one) for one in found]
     )
     assert [pair.words for pair in found] == [
         "3 records, the first replaced by [1.0]",
         "1 record, the first replaced by [1.0]",
+        *(f"3 records, record {k} replaced by {value}" for k in (1, 2) for value in ([0.0], [1.0])),
     ]
 
 

@@ -13,6 +13,7 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Sequence
 from decimal import Decimal
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,10 @@ from refdp.errors import InvalidParameter
 PLACES = ("{csv}", "{json}", "{seed}")
 TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?')
 """Texts and numbers of JSON."""
+NUMBER = re.compile(r"(-?)(\d+)(?:\.(\d+))?(?:([eE])([-+]?\d+))?")
+"""A number of JSON: sign, digits before and behind the point, e or E, exponent."""
+LAYOUT = "(layout)"
+"""Beside the names of a document that is not as `json.dumps` writes it; with marks behind where it has the name."""
 
 
 def plain(function: Callable[[Data], Any]) -> Function:
@@ -41,6 +46,8 @@ def command(arguments: Sequence[str], *, seconds: float = 600.0) -> Function:
     """A command as a function. {csv}, {json} and {seed} in its arguments are replaced; without {json} stdout is read.
 
     The CSV has a header `c0,c1,...` and one line a record, all numeric columns of all parts of the data in order.
+    A document that is not as `json.dumps` writes it, on stdout with a line end behind, comes with its layout: what
+    stands around its texts and numbers, and how each of them is written.
     Errors: InvalidParameter if no argument holds {csv}, or if the command fails or writes no JSON.
     """
     if not any("{csv}" in argument for argument in arguments):
@@ -54,16 +61,19 @@ def command(arguments: Sequence[str], *, seconds: float = 600.0) -> Function:
             filled = [_filled(argument, names) for argument in arguments]
             done = _ended(filled, seconds)
             if done.returncode:
-                raise InvalidParameter(f"{filled[0]} ended with {done.returncode}: {done.stderr[-500:]}")
+                said = done.stderr.decode(errors="replace")[-500:]
+                raise InvalidParameter(f"{filled[0]} ended with {done.returncode}: {said}")
             output = Path(names["{json}"])
-            return _parsed(output.read_text() if output.is_file() else done.stdout, filled[0])
+            if output.is_file():
+                return _parsed(output.read_bytes(), filled[0])
+            return _parsed(done.stdout, filled[0], end="\n")
 
     return run
 
 
-def _ended(arguments: list[str], seconds: float) -> subprocess.CompletedProcess[str]:
+def _ended(arguments: list[str], seconds: float) -> subprocess.CompletedProcess[bytes]:
     try:
-        return subprocess.run(arguments, capture_output=True, text=True, check=False, timeout=seconds)
+        return subprocess.run(arguments, capture_output=True, check=False, timeout=seconds)
     except subprocess.TimeoutExpired:
         raise InvalidParameter(f"{arguments[0]} ran for more than {seconds:g} s, the most that is allowed") from None
 
@@ -80,24 +90,44 @@ def _filled(argument: str, names: dict[str, str]) -> str:
     return argument
 
 
-def _parsed(text: str, program: str) -> Any:
-    """What a document says; beside it its layout, where something else than a parser of JSON reads more from it."""
+def _parsed(written: bytes, program: str, end: str = "") -> Any:
+    """What a document says; beside it its layout, where it is not as `json.dumps` writes it, with this end."""
+    text = written[:1000].decode(errors="replace")
     try:
+        text = written.decode()
         found = parsed(text)
     except ValueError as error:
         why = f" ({error})" if isinstance(error, Twice) else ""
         raise InvalidParameter(f"{program} wrote {text[:80]!r}: allowed is one JSON document{why}") from None
-    shown = _layout(text.removesuffix("\n"))
-    usual = (_layout(json.dumps(found, separators=marks)) for marks in ((", ", ": "), (",", ":")))
-    return found if shown in usual else {"document": found, "layout": shown}
+    if not isinstance(found, dict):
+        return found if text == json.dumps(found) + end else {"document": found, "layout": _layout(text)}
+    key = next(name for number in count() if (name := LAYOUT + "'" * number) not in found)
+    return found if text == json.dumps(found) + end and LAYOUT not in found else {**found, key: _layout(text)}
 
 
-def _layout(text: str) -> str:
-    """A document with a 0 for every number; but in full where a float does not hold all its digits."""
-    return TOKEN.sub(lambda token: token[0] if token[0].startswith('"') else _shape(token[0]), text)
+def _layout(text: str) -> dict[str, Any]:
+    """All of a document but its numbers and texts, and how each of these is written, "" for the usual way."""
+    tokens = [one[0] for one in TOKEN.finditer(text)]
+    around = TOKEN.sub(lambda token: '"' if token[0].startswith('"') else "#", text)
+    return {"around": around, "written": [_spelling(one) for one in tokens]}
 
 
-def _shape(number: str) -> str:
-    value = float(number)
-    exact = math.isfinite(value) and Decimal(number) in (Decimal(repr(value)), Decimal(value))
-    return "0" if exact else number
+def _spelling(token: str) -> str:
+    """How a text or a number is written where `json.dumps` would write it otherwise: this and the value make it up."""
+    if json.dumps(json.loads(token)) == token:
+        return ""
+    value, found = float("nan") if token.startswith('"') else float(token), NUMBER.fullmatch(token)
+    if found is None or not math.isfinite(value):
+        return token
+    sign, before, after, mark, power = found.groups(default="")
+    decimals = f"{'negative ' * (not value and sign != '')}{len(after)} decimals"
+    if not mark:
+        printed, told = format(value, f".{len(after)}f"), decimals
+    elif len(before) == 1 and before != "0":
+        digits = power.lstrip("+-")
+        printed, told = format(value, f".{len(after)}e"), f"{decimals} {mark}{power[: -len(digits)]} to {len(digits)}"
+    else:
+        printed, told = format(value, f".{len(after)}e"), f"{decimals} {mark}{power}"
+    if Decimal(token) == Decimal(printed):
+        return told
+    return f"{told} of the shortest" if Decimal(token) == Decimal(repr(value)) else token

@@ -114,6 +114,7 @@ UNRELEASED = Cause(
     "Publish released values, parameters and what follows from them alone; release counts with noise or leave them "
     "out.",
     RECORD_PLAY,
+    placed=True,
 )
 FLOW = Cause(
     "data-dependent-flow",
@@ -158,6 +159,7 @@ EXACT = Cause(
     "Beside noisy values there is a number that is the same in all runs and another one for the neighbour.",
     UNRELEASED.remedy,
     RECORD_PLAY,
+    placed=True,
 )
 REUSED = Cause(
     "noise-reused",
@@ -166,6 +168,7 @@ REUSED = Cause(
     CRITICAL,
     "The noise of two outputs cancels in a combination of them, which then tells the records exactly.",
     "Draw noise for every released number by itself.",
+    placed=True,
 )
 ONE_SIDED = Cause(
     "one-sided-output",
@@ -175,6 +178,7 @@ ONE_SIDED = Cause(
     "An output that comes up again and again for one data set never comes up for the other: whoever sees it knows.",
     "Use noise whose support does not depend on the true value (two-sided, not cut off at it), and domains that are "
     "public.",
+    placed=True,
 )
 BITS = Cause(
     "floating-point-noise",
@@ -214,6 +218,7 @@ RANGE = Cause(
     "Records are not clamped: moving one of them far away moves the output with it.",
     SENSITIVE.remedy,
     CASACUBERTA,
+    placed=True,
 )
 ORDER = Cause(
     "order-matters",

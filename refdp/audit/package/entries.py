@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -133,9 +134,13 @@ def neighbours(scope: Scope, entry: Entry) -> list[Neighbours]:
 
 
 def _made(scope: Scope, entry: Entry, rows: Floats) -> Iterator[Neighbours]:
-    """Neighbours of the records: extreme records added or put in, a record repeated, single records left out."""
+    """Neighbours of the records: extreme records added or put in, a record repeated, single records left out.
+
+    Put in for, or left out, are the first, the middle and the last record.
+    """
     lines = _lines(scope, entry, rows=rows)
     new = [*_extremes(entry.bounds), rows[0]]
+    different = new[:-1] + [rows[0]] * (not any(np.array_equal(rows[0], one) for one in new[:-1]))
     few = rows[: max(entry.least, 1)]
     bases = [(rows, "rows")] + ([(few, f"rows[:{len(few)}]")] if len(few) < len(rows) else [])
     for base, name in bases:
@@ -150,8 +155,16 @@ def _made(scope: Scope, entry: Entry, rows: Floats) -> Iterator[Neighbours]:
                 other[0] = one
                 code = (*lines, f"first = {name}.copy(); second = first.copy(); second[0] = {shown}")
                 yield Neighbours(base.copy(), other, code, f"{_count(len(base))}, the first replaced by {shown}")
+    middle_and_last = sorted({len(rows) // 2, len(rows) - 1} - {0})
+    if entry.claim.relation is Relation.REPLACE_ONE:
+        for row, one in product(middle_and_last, different):
+            if not np.array_equal(rows[row], one):
+                other, shown = rows.copy(), json.dumps(one.tolist())
+                other[row] = one
+                code = (*lines, f"first = rows; second = first.copy(); second[{row}] = {shown}")
+                yield Neighbours(rows.copy(), other, code, f"{len(rows)} records, record {row} replaced by {shown}")
     if entry.claim.relation is Relation.ADD_REMOVE and len(rows) > entry.least:
-        for row in sorted({0, len(rows) // 2, len(rows) - 1}):
+        for row in (0, *middle_and_last):
             code = (*lines, f"first, second = rows, np.delete(rows, {row}, axis=0)")
             yield Neighbours(rows, np.delete(rows, row, axis=0), code, f"{len(rows)} records, record {row} left out")
 

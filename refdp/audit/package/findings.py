@@ -14,6 +14,8 @@ from refdp.audit.package.sources import Location
 
 MOST_PLACES = 12
 """Places named of a finding that shows at many."""
+BESIDE = "beside "
+"""Where a finding is that shows without the outputs that are named behind it, which are accepted."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,7 @@ class Finding:
     def id(self) -> str:
         """A name that stays when lines move: of package, entry, cause, function and for some causes the output."""
         shown = [self.package, self.entry, self.stage, self.cause.name, self.location.function]
-        shown += [self.where] * self.cause.placed
+        shown += [self.where] * (self.cause.placed or self.where.startswith(BESIDE))
         return hashlib.sha256(json.dumps(shown).encode()).hexdigest()[:16]
 
     @property

@@ -24,6 +24,7 @@ from refdp.audit.structural_state import leaves
 from refdp.errors import ImpossibleReplay, InvalidParameter
 
 ROUNDING = 1e-7
+"""Numbers of results that differ by less are no violation where callers add noise; they are not examined, either."""
 
 
 def doors(scope: Scope) -> Doors:

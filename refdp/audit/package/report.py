@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from refdp.audit.package.causes import BITS, ROUNDING
 from refdp.audit.package.findings import Finding, Group, grouped
 from refdp.audit.package.scope import Entry, Scope
 from refdp.audit.package.sources import Location
@@ -205,11 +204,9 @@ def _beside(rows: Sequence[Row]) -> list[Verdict]:
 
 
 def ended_early(one: Examined, known: Collection[str]) -> bool:
-    """Whether a black box ended with last bits or digits that are accepted now, so that it would go on."""
-    told = {row.what: row for row in one.coverage}["composition"]
-    ended = [found.id for found in one.findings if found.stage == "black box" and found.cause in (BITS, ROUNDING)]
-    left = told.verdict is Verdict.NOT_EXAMINED and not told.decides
-    return left and bool(ended) and all(one in known for one in ended)
+    """Whether it would go on, as more, or other, of its findings are accepted now than when it was examined."""
+    names = sorted(found.id for found in one.findings if found.id in known)
+    return bool(names) and names != one.figures.get("accepted", [])
 
 
 def _weakest(what: str, entries: Sequence[Examined]) -> Row:

@@ -110,6 +110,7 @@ def _examined(
     except (Fails, SystemExit) as error:
         nothing = tuple(_left(what, _words(error)) for what in SUBJECTS)
         return Examined(entry, location, tried, nothing, {"error": _words(error)}, ())
+    tried = tuple(pair.words for pair in pairs if any(pair is one for one in subject.pairs))
     figures: dict[str, Any] = {}
     replayed: list[Row] = []
     found: list[dict[str, Any]] = []
@@ -129,6 +130,8 @@ def _examined(
     rows = merged(("replay", replayed), ("black box", outside_rows(subject, bound, found, calls, replayed)))
     if ended:
         rows = tuple(row if row.verdict is Verdict.VIOLATION else _left(row.what, ended) for row in rows)
+    if names := sorted(one.id for one in once(subject.findings) if one.id in known):
+        figures["accepted"] = names
     figures["seconds"] = round(time.perf_counter() - start, 2)
     return Examined(entry, location, tried, rows, figures, tuple(once(subject.findings)), subject.svg)
 

@@ -19,7 +19,7 @@ from refdp.audit.opened_report import OpenedReport
 from refdp.audit.outputs import row_of_error, whole_row
 from refdp.audit.package.causes import BITS, EPSILON, ROUNDING, Cause, of_replay, of_structure
 from refdp.audit.package.entries import Function, Neighbours
-from refdp.audit.package.findings import Finding, Witness
+from refdp.audit.package.findings import BESIDE, Finding, Witness
 from refdp.audit.package.opening import doors, has_other_randomness, rounding, value_arguments
 from refdp.audit.package.scope import Entry, Scope
 from refdp.audit.package.sources import Location, Tree, release_at
@@ -37,6 +37,7 @@ from refdp.audit.package.witness import (
 )
 from refdp.audit.replay import finite_or_name
 from refdp.audit.runs import RAISED, InProcess, InputPair, compared, raise_if_ending
+from refdp.audit.structural_state import read
 from refdp.audit.verdicts import SUBJECTS, Row, Verdict
 from refdp.errors import RefdpError
 
@@ -49,6 +50,8 @@ CHOSEN = 2
 """Pairs that the black box looks at, where several are searched."""
 SLOW = 0.2
 """Seconds of a run above which fewer pairs are tried."""
+FEW_PAIRS = 5
+"""Pairs of a slow entry point that are tried: the first, and the last, which is about the last record."""
 WITNESS_SECONDS = 15.0
 
 
@@ -57,7 +60,8 @@ class Subject:
     """An entry point under audit. pairs: those that are looked at, the most telling first, after `ranked`.
 
     known: names of findings that are accepted. digits: bounds of the black box by last bits or digits that are
-    accepted, without which it went on.
+    accepted, without which it went on. refuted: bounds that are accepted, after which it went on without the parts of
+    the output that are accepted, `without`. ended: whether there were no such parts.
     """
 
     scope: Scope
@@ -71,6 +75,9 @@ class Subject:
     findings: list[Finding] = field(default_factory=list)
     known: Collection[str] = ()
     digits: list[Bound] = field(default_factory=list)
+    refuted: list[Bound] = field(default_factory=list)
+    without: list[str] = field(default_factory=list)
+    ended: bool = False
 
     def found(self, stage: str, cause: Cause, kind: str, where: str, pair: Neighbours, evidence: str,
               figures: dict[str, Any], shown: Witness, location: Location | None = None, *,
@@ -101,7 +108,8 @@ def ranked(subject: Subject) -> None:
         raise Fails(_told(errors[0]))
     if len(subject.pairs) < 2:
         return
-    tried = subject.pairs if subject.seconds < SLOW else subject.pairs[:4]
+    slow = subject.seconds >= SLOW and len(subject.pairs) > FEW_PAIRS
+    tried = [*subject.pairs[: FEW_PAIRS - 1], subject.pairs[-1]] if slow else subject.pairs
     generator = np.random.default_rng(seed + 1)
     scores = [_apart(subject.function, pair, generator) for pair in tried]
     subject.pairs = [tried[place] for place in np.argsort([-score for score in scores], kind="stable")]
@@ -278,18 +286,36 @@ def _replay_witnesses(
 
 
 def structure(subject: Subject) -> tuple[list[dict[str, Any]], int]:
-    """The structural checks on the most telling pair: what they found, and in how many runs a side."""
-    entry, scope = subject.entry, subject.scope
-    calls, few = structural.calls_for(entry.claim.epsilon, ALARM)
+    """The structural checks on the most telling pair: what they found, and in how many runs a side.
+
+    Where all of it is accepted, on the other pairs, too: what is accepted may part the first ones as well as anything.
+    """
+    entry = subject.entry
     if not entry.structural:
         return [], 0
-    pair = subject.pairs[0]
+    found, calls = _structure(subject, subject.pairs[0], ALARM, ())
+    further = subject.pairs[1:] if subject.seconds < SLOW else subject.pairs[1:CHOSEN]
+    for pair in further if subject.known else ():
+        broken = [one for one in subject.findings if one.stage == "structural" and one.violation]
+        if not broken or not all(one.id in subject.known for one in broken):
+            break
+        found += _structure(subject, pair, ALARM / len(further), {(one["kind"], one["where"]) for one in found})[0]
+    return found, calls
+
+
+def _structure(
+    subject: Subject, pair: Neighbours, alarm: float, known: Collection[tuple[str, str]]
+) -> tuple[list[dict[str, Any]], int]:
+    """What the checks find on one pair beside kinds and places that are known, and in how many runs a side."""
+    entry, scope = subject.entry, subject.scope
+    calls, few = structural.calls_for(entry.claim.epsilon, alarm)
     found = structural.inspect(
         lambda rows, generator: subject.function(rows, int(generator.integers(2**31))), pair.sides, scope.seed,
-        epsilon=entry.claim.epsilon, delta=entry.claim.delta, calls=calls, alarm=ALARM, order=entry.order,
+        epsilon=entry.claim.epsilon, delta=entry.claim.delta, calls=calls, alarm=alarm, order=entry.order,
         few=few,
     )  # fmt: skip
     found = [one for one in found if entry.low_bits or one.kind != "precision"]
+    found = [one for one in found if (one.kind, one.where) not in known]
     for one in found:
         plain = one.to_dict()
         event = structural_event(one.kind, one.where, one.evidence)
@@ -300,7 +326,7 @@ def structure(subject: Subject) -> tuple[list[dict[str, Any]], int]:
         elif entry.kind == "callable" and event:
             tried = [(counting(entry, pair, event, runs), one_sided)]
         sure = (
-            f"a function that keeps the claim is accused with chance at most {ALARM:g}, over all checks"
+            f"a function that keeps the claim is accused with chance at most {alarm:g}, over all checks"
             if one.violation
             else "no violation by itself"
         )
@@ -324,7 +350,8 @@ def black_box(subject: Subject, curve: bool) -> Bound | None:
     """A lower bound of epsilon on the most telling pairs; None where the file leaves it out.
 
     Where a bound by last bits of floating-point noise is accepted, or by the digits of an output, it goes on without
-    these alone: `subject.digits` are such bounds.
+    these alone: `subject.digits` are such bounds. Where another one is, it goes on without what is accepted of
+    the output.
     """
     entry, scope = subject.entry, subject.scope
     if not entry.samples:
@@ -341,13 +368,43 @@ def black_box(subject: Subject, curve: bool) -> Bound | None:
     bound = bounded()
     while bound.refuted:
         subject.findings.append(_refuted(subject, bound, pairs[bound.pair]))
-        if not (subject.known and by_last_bits(bound) and subject.findings[-1].id in subject.known):
+        if not subject.known or subject.findings[-1].id not in subject.known:
             break
-        subject.digits.append(bound)
+        if by_last_bits(bound):
+            subject.digits.append(bound)
+        else:
+            places = sorted(_accepted_places(subject) - set(subject.without))
+            if not places:
+                subject.ended = True
+                break
+            subject.refuted.append(bound)
+            subject.without += places
+            function = without_places(subject.function, tuple(subject.without))
+            sources = [InProcess(function, InputPair(*p.sides), scope.seed + 7 + n, 500) for n, p in enumerate(pairs)]
         bound = bounded()
     if curve:
         subject.svg = _curve(sources[bound.pair], bound, entry)
     return bound
+
+
+def _accepted_places(subject: Subject) -> set[str]:
+    """Parts of the output that hold what is accepted."""
+    return {one.where for one in subject.findings if one.id in subject.known and one.cause.placed
+            and one.stage != "black box" and one.where.startswith(("[", "."))}  # fmt: skip
+
+
+def without_places(function: Function, places: tuple[str, ...]) -> Function:
+    """The function with all that is read of its output, but for these parts of it."""
+    within = tuple(f"{place}{mark}" for place in places for mark in ("[", "."))
+
+    def run(rows: Any, seed: int) -> Any:
+        reading = read(function(rows, seed))
+        kept = {
+            path: leaf for path, leaf in reading.leaves.items() if path not in places and not path.startswith(within)
+        }
+        return {"parts": kept, "kinds": reading.form, "written": reading.spelled}
+
+    return run
 
 
 def _refuted(subject: Subject, bound: Bound, pair: Neighbours) -> Finding:
@@ -355,13 +412,14 @@ def _refuted(subject: Subject, bound: Bound, pair: Neighbours) -> Finding:
     entry, claim = subject.entry, subject.entry.claim
     event = blackbox_event(bound.event)
     tried: list[tuple[str, Shows]] = []
-    if entry.kind == "callable" and event:
+    if entry.kind == "callable" and event and not subject.without:
         runs = subject.runs(max(bound.tested, 200))
         tried = [(counting(entry, pair, event, runs), likelier(claim.epsilon, claim.delta))]
-    cause, where = EPSILON, "returned value"
+    beside = f"{BESIDE}{', '.join(subject.without)}" if subject.without else ""
+    cause, where = EPSILON, beside or "returned value"
     if by_last_bits(bound):
         told = digits_of(bound.event)
-        cause, where = (BITS, where) if told == LOWEST_BITS else (ROUNDING, told)
+        cause, where = (BITS, where) if told == LOWEST_BITS else (ROUNDING, f"{told} {beside}".strip())
     here, there = bound.counts
     figures = {"epsilon at least": round(bound.lower, 6), "event": bound.words, "counts": [here, there],
                "runs a side": bound.tested}  # fmt: skip
@@ -402,9 +460,21 @@ def outside_rows(
         rows = list(coverage(bound, found, looked))
         last = [row for one in subject.digits for row in coverage(one, found, looked) if row.what == "floating point"]
         kept = [row for row in rows if not last or row.what != last[0].what or row.verdict is Verdict.VIOLATION]
-        return [*kept, *last]
+        return [*kept, *last, *_accepted_rows(subject, found, looked)]
     rows = [Row("published object", Verdict.VIOLATION, f"{one['kind']}: {one['meaning']}") for one in found
             if one["violation"]]  # fmt: skip
     left = "no black box: the file gives it no runs"
     missed = {"composition"} - {row.what for row in replayed if row.decides}
     return [*rows, *(Row(what, Verdict.NOT_EXAMINED, left, decides=what in missed) for what in SUBJECTS)]
+
+
+def _accepted_rows(subject: Subject, found: Sequence[dict[str, Any]], looked: Looked) -> Iterator[Row]:
+    """What bounds that are accepted said, and what they leave open."""
+    for bound in subject.refuted:
+        for row in coverage(bound, found, looked):
+            of_reading = row.what == "published object" and row.verdict is Verdict.NOT_EXAMINED
+            if row.what == "composition" or of_reading:
+                yield row
+    if subject.ended:
+        why = "the audit ended with a bound that is accepted: what runs lose beside that is not known"
+        yield Row("composition", Verdict.NOT_EXAMINED, why)
