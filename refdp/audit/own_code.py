@@ -50,11 +50,6 @@ def spaces_of(train: Any) -> tuple[str, ...]:
     return _found(train)[0]
 
 
-def forget() -> None:
-    """Look anew, at the start of an audit: what a trainer holds or names may be another since the last one."""
-    _SPACES.clear()
-
-
 def packages_of(train: Any) -> frozenset[str]:
     """Installed packages that are no libraries of the trainer's, but its own, each with all of its distribution.
 
