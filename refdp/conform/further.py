@@ -192,7 +192,7 @@ LAST: dict[str, tuple[Further, ...]] = {
     "sgbdt": (),
     "grove": (),
 }  # fmt: skip
-"""Of plans and whole runs alone, the last of all: what differs where several bounds are compared, and rarely used ways."""
+"""Of plans and whole runs alone, the last of all: where several bounds are compared, and rarely used ways."""
 SEVERAL: tuple[Further, ...] = tuple(
     Further(target, {"records_each": each, "relation": relation, "noise": noise, "trees": 2})
     for target, each, noise, relation in (

@@ -79,7 +79,7 @@ def schema_of(chance: random.Random, target: str, *, numeric_only: bool = False)
 
 
 def with_features(schema: Schema, which: Literal["one", "many", "categories"]) -> Schema:
-    """The schema with its first feature, or six: numeric ones, one of equal bounds, and categorical ones; or the last."""
+    """The schema with its first feature, or six: numeric ones, one of equal bounds, and categorical ones; or these."""
     if which == "one":
         return replace(schema, features=schema.features[:1])
     features = (
@@ -131,7 +131,8 @@ def with_far_labels(chance: random.Random, records: Records, side: int) -> Recor
 
 
 def outside(chance: random.Random, records: Records) -> tuple[Floats, Floats]:
-    """Features and labels of records, some moved out of the schema's bounds on either side; categories to unknown ones.
+    """Features and labels of records, some moved out of the schema's bounds on either side; categories to unknown
+    ones, and to numbers between two.
 
     Shapes (rows, features) and (rows,). Labels of classes stay.
     """
@@ -140,7 +141,7 @@ def outside(chance: random.Random, records: Records) -> tuple[Floats, Floats]:
         for row in range(records.size):
             place = chance.randrange(6)
             if isinstance(feature, Categorical):
-                x[row, column] = (-0.5, len(feature.categories), -3.0, *[x[row, column]] * 3)[place]
+                x[row, column] = (-0.5, len(feature.categories), x[row, column] + 0.5, *[x[row, column]] * 3)[place]
             elif place < 2:
                 far = (feature.high - feature.low) * chance.choice((0.25, 1.0, 1000.0))
                 x[row, column] = feature.low - far if place else feature.high + far

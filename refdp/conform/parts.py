@@ -104,7 +104,8 @@ def statistics(paper: str) -> Iterator[Vector]:
         low, high = schema.target.low, schema.target.high
         far = (high - low) * np.array([0.0, 2.0**-20, 0.125, 1.0, 1000.0, 1e9])
         y[:6], y[6:] = high + far, low - far
-        yield _statistics(paper, chance, params, schema, y, "regression: labels outside their bounds", ("LabelNotMoved",))
+        comment = "regression: labels outside their bounds"
+        yield _statistics(paper, chance, params, schema, y, comment, ("LabelNotMoved",))
 
 
 def _statistics(

@@ -205,7 +205,7 @@ def _trained(
     paper: str, chance: random.Random, params: Any, records: Records, comment: str,
     given: tuple[Floats, Floats] | None = None,
 ) -> Vector:  # fmt: skip
-    """A whole run. given: features and labels before they were moved into their bounds, if they are not the records'."""
+    """A whole run. given: features and labels before they were moved into their bounds, if others than the records'."""
     source = MadeSource(chance)
     model, recorder = run(paper, params, records, source)
     body = {**run_json(params, records, given), "tape": tape_json(source.tape, recorder.transcript)}
@@ -261,16 +261,14 @@ def _neighbours_outside(paper: str, number: int) -> Vector:
     model, recorder = run(paper, params, first, source)
     other, tape = _other_side(chance, params, first, source.tape, place)
     second_model, second = run(paper, params, other, TapeSource(tape))
-    if other.size == first.size:
-        told = other.x, other.y
-    else:
-        told = np.delete(x, place, axis=0), np.delete(y, place)
+    replaced = other.size == first.size
+    told = (other.x, other.y) if replaced else (np.delete(x, place, axis=0), np.delete(y, place))
     sides = [
         {**run_json(params, first, (x, y)), "tape": tape_json(source.tape, recorder.transcript)},
         {**run_json(params, other, told), "tape": tape_json(tape, second.transcript)},
     ]
     answers = [outcome_json(model, recorder.transcript), outcome_json(second_model, second.transcript)]
-    what = f"record {place} is {'replaced' if other.size == first.size else 'removed'}; its label is outside its bounds"
+    what = f"record {place} is {'replaced' if replaced else 'removed'}; its label is outside its bounds"
     return Vector("neighbour", what, {"sides": sides}, {"sides": answers}, ("LabelNotMoved",),
                   tolerance=CHOICES.get(paper, {}))  # fmt: skip
 
