@@ -189,10 +189,16 @@ LAST: dict[str, tuple[Further, ...]] = {
         Further("binary", {"accounting": "renyi", "epsilon": 2.0**-12, "delta": 2.0**-30, "trees": 1}),
         Further("binary", {"accounting": "renyi", "epsilon": 400.0, "delta": 2.0**-4, "trees": 1}),
     ),
-    "sgbdt": (),
+    "sgbdt": tuple(
+        Further(target, {
+            "values": "grid", "grid_points": points, "initial_share": 0.3, "epsilon": 2.0**-4, "trees": 2, "depth": 2,
+            "subsample": 0.5, "features": "uniform",
+        }, features="many", records=10)
+        for target, points in (("regression", 1), ("binary", 5))
+    ),
     "grove": (),
 }  # fmt: skip
-"""Of plans and whole runs alone, the last of all: where several bounds are compared, and rarely used ways."""
+"""Of statistics, plans and whole runs, the last of all: where several bounds are compared, and rarely used ways."""
 SEVERAL: tuple[Further, ...] = tuple(
     Further(target, {"records_each": each, "relation": relation, "noise": noise, "trees": 2})
     for target, each, noise, relation in (

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from refdp.conform.further import FURTHER
+from refdp.conform.further import FURTHER, LAST
 from refdp.conform.made import MadeSource, chance_of, is_fresh, params_of, records_of, run, schema_of, settings_of
 from refdp.conform.nodes import mechanism, node, sampler
 from refdp.conform.plain import hexed
@@ -89,6 +89,8 @@ def statistics(paper: str) -> Iterator[Vector]:
     cases = [(chance_of(paper, "statistics", number), TARGETS[number % 3], plain) for number in range(45)]
     cases += [(chance_of(paper, "further statistics", number), one.target, one.settings)
               for number, one in enumerate(FURTHER[paper])]  # fmt: skip
+    cases += [(chance_of(paper, "last statistics", number), one.target, one.settings)
+              for number, one in enumerate(LAST[paper])]  # fmt: skip
     for chance, target, fixed in cases:
         schema = schema_of(chance, target)
         params = params_of(paper, **(settings_of(paper, chance, target) | fixed))

@@ -212,6 +212,7 @@ OWN = {
         ("the trees of a turn see each other", "            made.append((splits, [inprivate_leaf", "            scores[k] = [s + 0.0625 for s in scores[k]]\n            made.append((splits, [inprivate_leaf"),
     ],
     "dpxgboost": [
+        ("a sketch is paid where no feature is numeric", 'p["candidates"] != "uniform" and dpxgboost_kinds(schema)[0]', 'p["candidates"] != "uniform"'),
         ("a sample does not amplify", "log1p(expm1(num(epsilon)) / rate)", "log1p(expm1(num(epsilon)))"),
         ("a sample amplifies twice", "log1p(expm1(num(epsilon)) / rate)", "log1p(expm1(num(epsilon)) / rate / rate)"),
         ("levels have a tree's whole part", "[unit * split * part for part in levels]", "[unit * split for part in levels]"),
@@ -267,7 +268,6 @@ OWN = {
         ("one record of each participant is charged", "at_least(each * Fraction(root_up(square)))", "root_up(square)"),
         ("rounding is charged for one record of each participant", "2 * changed(relation) * each)", "2 * changed(relation))"),
         ("a root that is rounded down", "at_least(each * Fraction(root_up(square)))", "at_least(each * Fraction(math.sqrt(square)))"),
-        ("the root of what rounding touches is rounded down", "Fraction(root_up(touched))", "Fraction(math.sqrt(touched))"),
         ("trees for every feature are ignored", 'p["trees"] * (len(schema.features) if p["trees_per_feature"] else 1)', 'p["trees"]'),
         ("a share of the trees as a batch is ignored", "return trees, p[\"batch\"] if share is None else", "return trees, p[\"batch\"] if True else"),
         ("a batch is rounded up", "math.floor(float(setting(p, \"batch_share\")) * trees)", "math.ceil(float(setting(p, \"batch_share\")) * trees)"),
@@ -310,6 +310,10 @@ OWN = {
         ("batches are one tree too long", "min(first + p[\"batch\"], p[\"trees\"] + 1)", "min(first + p[\"batch\"] + 1, p[\"trees\"] + 1)"),
     ],
     "sgbdt": [
+        ("counts below two are one for the start", "noisy_sum / (count if count > 1 else num(1.0))", "noisy_sum / (count if count > 2 else num(1.0))"),
+        ("a grid's last point but one is the highest", "int(where[node] * float(count)), points - 1)", "int(where[node] * float(count)), points - 2)"),
+        ("a grid's right side has the point itself", "first[2 * node + 2][f] = max(left, chosen + 1)", "first[2 * node + 2][f] = max(left, chosen)"),
+        ("a grid without points left has one", "count = max(last[node][f] - left + 1, 0)", "count = max(last[node][f] - left + 1, 1)"),
         ("bounds down to a step of the grid are accepted", "(2 * GRID, 1, False, False)", "(GRID, 1, False, False)"),
         ("releases after the 21st are used without noise", "        return found\n\n    def choose", "        return list(_leaves(value)) if len(self.releases) > 21 else found\n\n    def choose"),
         ("clipped before rounding", "clamp(on_grid(score - label), -g_bound, g_bound), \"h\": num(1.0)}, True\n    probability", "on_grid(clamp(score - label, -g_bound, g_bound) / 2.0), \"h\": num(1.0)}, True\n    probability"),
