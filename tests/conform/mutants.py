@@ -310,10 +310,8 @@ OWN = {
         ("batches are one tree too long", "min(first + p[\"batch\"], p[\"trees\"] + 1)", "min(first + p[\"batch\"] + 1, p[\"trees\"] + 1)"),
     ],
     "sgbdt": [
-        ("counts below two are one for the start", "noisy_sum / (count if count > 1 else num(1.0))", "noisy_sum / (count if count > 2 else num(1.0))"),
         ("a grid's last point but one is the highest", "int(where[node] * float(count)), points - 1)", "int(where[node] * float(count)), points - 2)"),
         ("a grid's right side has the point itself", "first[2 * node + 2][f] = max(left, chosen + 1)", "first[2 * node + 2][f] = max(left, chosen)"),
-        ("a grid without points left has one", "count = max(last[node][f] - left + 1, 0)", "count = max(last[node][f] - left + 1, 1)"),
         ("bounds down to a step of the grid are accepted", "(2 * GRID, 1, False, False)", "(GRID, 1, False, False)"),
         ("releases after the 21st are used without noise", "        return found\n\n    def choose", "        return list(_leaves(value)) if len(self.releases) > 21 else found\n\n    def choose"),
         ("clipped before rounding", "clamp(on_grid(score - label), -g_bound, g_bound), \"h\": num(1.0)}, True\n    probability", "on_grid(clamp(score - label, -g_bound, g_bound) / 2.0), \"h\": num(1.0)}, True\n    probability"),
