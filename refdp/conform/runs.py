@@ -59,7 +59,7 @@ from refdp.privacy.sources import Listed
 from refdp.privacy.tape import TapeSource
 
 TARGETS = ("regression", "binary", "classes")
-RUNS = 40
+RUNS, OUTSIDE = 40, 6
 WIDE: dict[str, tuple[dict[str, Any], ...]] = {
     "dpboost": ({"bins": 300, "depth": 6}, {"trees": 1}), "inprivate": ({"bins": 300, "depth": 6}, {"owners": 1}),
     "dpxgboost": ({"bins": 250, "depth": 6}, {"trees": 1}), "fedgbdt": ({"bins": 300, "depth": 6}, {"trees": 2}),
@@ -194,7 +194,7 @@ def train(paper: str) -> Iterator[Vector]:
     """A tape to every true value, output and the model."""
     for chance, params, records in _cases(paper, "train"):
         yield _trained(paper, chance, params, records, f"{target_of(records.schema)}, {records.size} records")
-    for number in range(6):
+    for number in range(OUTSIDE):
         chance, params, records = _far(paper, "outside", number)
         x, y = outside(chance, records)
         comment = f"{target_of(records.schema)}, {records.size} records, features and labels outside their bounds"
