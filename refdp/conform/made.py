@@ -82,7 +82,7 @@ def with_features(schema: Schema, which: Literal["one", "many", "categories"]) -
     """The schema with its first feature, or six: numeric ones, one of equal bounds, and categorical ones; or these."""
     if which == "one":
         return replace(schema, features=schema.features[:1])
-    features = (
+    features: tuple[Feature, ...] = (
         Categorical("c", ("a", "b", "c")), Numeric("x0", 0.0, 1.0), Numeric("even", 2.0, 2.0), Numeric("x1", -3.0, 4.0),
         Categorical("d", ("a", "b")), Numeric("x2", 0.1, 0.4),
     )  # fmt: skip
