@@ -871,8 +871,9 @@ struct Params {
     named(p, "gradients", {"filter", "clip"});
     named(p, "candidates", {"uniform", "log"});
     named(p, "scheme", {"dpboost", "seq", "para", "np"});
-    if (trees < 1 || per_ensemble < 1 || depth < 1 || depth > 16 || bins < 1 || !(epsilon > 0) || std::isinf(epsilon) ||
-        !(regularisation > 0) || !(shrinkage > 0 && shrinkage < 1) || !(bound > 0))
+    if (trees < 1 || per_ensemble < 1 || depth < 1 || depth > 16 || bins < 1 || bins > 60000 ||
+        !(epsilon > 0) || std::isinf(epsilon) || !(regularisation >= grid_step) || std::isinf(regularisation) ||
+        !(shrinkage >= 0.001 && shrinkage < 1) || !(bound > grid_step && bound <= 1024))
       throw Refused("a parameter outside its domain");
   }
   Ints ensembles() const {  // how many trees each has
@@ -1076,30 +1077,49 @@ string leaves(const Json& input) {
 namespace fedgbdt {
 
 struct Params {
-  int64_t trees, batch, depth, bins, changes;
-  double epsilon, delta, regularisation, penalty, shrinkage, clip, bound;
+  int64_t trees, batch, depth, bins, changes, each;
+  double epsilon, delta, regularisation, penalty, shrinkage, clip, bound, batch_share;  // the last: 0 if there is none
   string update, candidates, accounting;
-  bool discrete, together;
+  bool discrete, together, per_feature;
 
   explicit Params(const Json& p)
       : trees(whole(p["trees"])), batch(whole(p["batch"])), depth(whole(p["depth"])), bins(whole(p["bins"])),
-        changes(p["relation"].word == "replace-one" ? 2 : 1), epsilon(number(p["epsilon"])), delta(number(p["delta"])),
-        regularisation(number(p["regularisation"])), penalty(number(p["split_penalty"])),
-        shrinkage(number(p["shrinkage"])), clip(number(p["leaf_clip"])), bound(number(p["gradient_bound"])),
-        update(p["update"].word), candidates(p["candidates"].word), accounting(p["accounting"].word),
-        discrete(p["noise"].word == "discrete"), together(p["one_vs_rest"].word == "together") {
+        changes(p["relation"].word == "replace-one" ? 2 : 1), each(whole(p["records_each"])),
+        epsilon(number(p["epsilon"])), delta(number(p["delta"])), regularisation(number(p["regularisation"])),
+        penalty(number(p["split_penalty"])), shrinkage(number(p["shrinkage"])), clip(number(p["leaf_clip"])),
+        bound(number(p["gradient_bound"])),
+        batch_share(p["batch_share"].kind == Json::null ? 0 : number(p["batch_share"])), update(p["update"].word),
+        candidates(p["candidates"].word), accounting(p["accounting"].word),
+        discrete(p["noise"].word == "discrete"), together(p["one_vs_rest"].word == "together"),
+        per_feature(p["trees_per_feature"].flag) {
     named(p, "relation", {"add-remove", "replace-one"});
     named(p, "noise", {"discrete", "floating"});
     named(p, "update", {"newton", "gradient", "averaging"});
     named(p, "one_vs_rest", {"divided", "together"});
-    if (trees < 1 || batch < 1 || depth < 1 || depth > 12 || bins < 1 || bins > 60000 || !(epsilon > 0) ||
-        !(delta > 0 && delta < 1) || !(regularisation > 0) || !(penalty >= 0) || !(shrinkage > 0) || !(clip > 0) ||
-        !(bound > grid_step && bound <= 1024))
+    named(p, "splits", {"histogram", "partially-random", "totally-random"});
+    named(p, "candidates", {"uniform", "log", "iterative-hessian"});
+    named(p, "interactions", {"cyclic", "random"});
+    named(p, "sensitivities", {"joint", "by-round"});
+    named(p, "accounting", {"exact", "renyi"});
+    named(p, "noise_by", {"aggregator", "record"});
+    bool few = p["features_per_tree"].kind != Json::null;
+    if (trees < 1 || batch < 1 || depth < 1 || depth > 12 || bins < 1 || bins > 60000 || each < 1 ||
+        whole(p["rounds"]) < 1 || (few && whole(p["features_per_tree"]) < 1) || !(epsilon > 0) || std::isinf(epsilon) ||
+        !(delta > 0 && delta < 1) || !(regularisation > 0) || std::isinf(regularisation) || !(penalty >= 0) ||
+        std::isinf(penalty) || !(shrinkage > 0 && shrinkage <= 1e100) || !(clip > 0 && clip <= 1e100) ||
+        !(bound > grid_step && bound <= 1024) ||
+        (p["batch_share"].kind != Json::null && !(batch_share > 0 && batch_share <= 1)))
       throw Refused("a parameter outside its domain");
     if (p["splits"].word != "totally-random" || candidates == "iterative-hessian" || p["noise_by"].word == "record" ||
-        whole(p["records_each"]) != 1 || p["sensitivities"].word != "joint" || p["features_per_tree"].kind != Json::null ||
-        p["batch_share"].kind != Json::null || p["trees_per_feature"].flag)
-      throw Skip("only totally random trees on all features, one record a participant");
+        p["sensitivities"].word != "joint" || few)
+      throw Skip("only totally random trees on all features");
+  }
+  int64_t all_trees(const Schema& schema) const {
+    return trees * (per_feature ? (int64_t)schema.features.size() : 1);
+  }
+  int64_t batch_of(const Schema& schema) const {
+    if (batch_share == 0) return batch;
+    return std::max(int64_t(1), (int64_t)(batch_share * (double)all_trees(schema)));
   }
   Exact squared_bound(const Schema& schema) const {
     string kind = schema.classes ? update : "gradient";
@@ -1144,14 +1164,15 @@ double total_mu(double epsilon, double delta, bool exact, bool discrete) {
 }
 
 Mechanism Params::leaf_mechanism(const Schema& schema, double* listed = nullptr) const {
-  double scores = (double)schema.scores(), models = together ? 1 : scores, queries = together ? scores * trees : trees;
+  double scores = (double)schema.scores(), models = together ? 1 : scores;
+  double queries = (double)all_trees(schema) * (together ? scores : 1);
   double mu = total_mu(epsilon / models, delta / models, accounting == "exact", discrete) / std::sqrt(queries);
-  double most = root_up(squared_bound(schema));
+  double most = rounded(Exact((double)each) * Exact(root_up(squared_bound(schema))), Way::up);
   Mechanism m;
   m.name = discrete ? "DiscreteGaussian" : "Gaussian";
   if (discrete) {
     m.step = std::ldexp(1.0, std::ilogb(most / mu) - 10);
-    most = rounded(Exact(most) + Exact(m.step) * Exact(root_up(Exact(2.0 * (double)changes))), Way::up);
+    most = rounded(Exact(most) + Exact(m.step) * Exact(root_up(Exact(2.0 * (double)(changes * each)))), Way::up);
   }
   m.scale = {quotient_at_least(most, mu)};
   if (listed) *listed = most;
@@ -1167,7 +1188,7 @@ string plan(const Json& input) {
   string one = "{\"release\": \"leaves\", \"mechanism\": " + mechanism +
                ", \"sensitivity\": {\"norm\": \"2\", \"bound\": " + hexed(bound) + ", \"relation\": " +
                quoted(p.changes == 2 ? "replace-one" : "add-remove") + "}}";
-  int64_t count = p.trees * schema.scores();
+  int64_t count = p.all_trees(schema) * schema.scores();
   string all = one;
   for (int64_t k = 1; k < count; k++) all += ", " + one;
   return "{\"event\": " + (count == 1 ? one : "{\"sequential\": [" + all + "]}") + "}";
@@ -1240,6 +1261,7 @@ Outcome train(const Params& p, const Schema& schema, const Records& records, Tap
   if (!size_of(candidates)) throw Refused("no feature has a candidate");
   Codes codes = encode(candidates, records.columns);
   int64_t rows = records.rows, nodes = (int64_t(1) << p.depth) - 1, leaves = nodes + 1;
+  int64_t all = p.all_trees(schema), batch = p.batch_of(schema);
   Mechanism m;  // its scale is that of the tape, if the tape tells it
   if (tape.tells_mechanisms()) m.name = p.discrete ? "DiscreteGaussian" : "Gaussian";
   else m = p.leaf_mechanism(schema);
@@ -1247,8 +1269,8 @@ Outcome train(const Params& p, const Schema& schema, const Records& records, Tap
     Floats score(rows, 0.0), label(rows), g(rows), h(rows), weights;
     vector<Tree> trees;
     for (int64_t i = 0; i < rows; i++) label[i] = label_of(schema, records.y[i], k);
-    for (int64_t first = 1; first <= p.trees; first += p.batch) {
-      int64_t last = std::min(first + p.batch - 1, p.trees);
+    for (int64_t first = 1; first <= all; first += batch) {
+      int64_t last = std::min(first + batch - 1, all);
       for (int64_t i = 0; i < rows; i++) statistics_of(p, schema, score[i], label[i], g[i], h[i]);
       vector<vector<int32_t>> placed;
       for (int64_t t = first; t <= last; t++) {
@@ -1257,7 +1279,7 @@ Outcome train(const Params& p, const Schema& schema, const Records& records, Tap
         trees.push_back({random_tree(candidates, draws.values.values, nodes), {}});
         placed.push_back(leaf_of_codes(candidates, codes, trees.back().splits));
       }
-      double weight = 1.0 / (double)(p.update == "averaging" ? p.trees : last - first + 1);
+      double weight = 1.0 / (double)(p.update == "averaging" ? all : last - first + 1);
       for (int64_t t = first; t <= last; t++) {
         Floats sums(2 * leaves, 0.0);
         const vector<int32_t>& leaf = placed[t - first];
@@ -1382,11 +1404,13 @@ struct Params {
     named(p, "values", {"uniform", "grid"});
     named(p, "support", {"additive", "max"});
     named(p, "weights", {"relative", "slides"});
+    named(p, "orders", {"one", "joint", "shared"});
     auto bound = [](double one) { return one >= 2 * grid_step && one <= 1; };
     if (p["relation"].word != "add-remove" || trees < 1 || trees > 10000 || extra < 0 || extra > 10000 || depth < 1 ||
-        depth > 8 || points < 1 || points > 60000 || !(epsilon > 0) || !(delta > 0 && delta < 1) ||
-        !(shrinkage > 0 && shrinkage <= 1) || !(regularisation > 0) || !bound(g_bound) || !bound(h_bound) ||
-        !bound(label_bound) || !(clip > 0) || !(rate > 0 && rate <= 1) || !(r1 > 0 && r1 < 1) ||
+        depth > 8 || points < 1 || points > 60000 || !(epsilon > 0) || std::isinf(epsilon) ||
+        !(delta > 0 && delta < 1) || !(shrinkage > 0 && shrinkage <= 1) || !(regularisation > 0) ||
+        std::isinf(regularisation) || !bound(g_bound) || !bound(h_bound) || !bound(label_bound) || !(clip > 0 && clip <= 1e100) ||
+        !(rate > 0 && rate <= 1) || !(r1 > 0 && r1 < 1) ||
         !(initial >= 0 && initial < 1) || !(count_share > 0 && count_share < 1))
       throw Refused("a parameter outside its domain");
   }

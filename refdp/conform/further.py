@@ -15,13 +15,13 @@ class Further(NamedTuple):
     """target: of its schema. settings: those that are fixed. far: where a few labels are, 1 for high, -1 for low.
 
     0: labels are as those of other vectors. features: many are three numeric ones that can be split, one
-    that cannot, and two categorical ones. records: at least so many.
+    that cannot, and two categorical ones; categories are the latter alone. records: at least so many.
     """
 
     target: str
     settings: dict[str, Any]
     far: int = 0
-    features: Literal["drawn", "one", "many"] = "drawn"
+    features: Literal["drawn", "one", "many", "categories"] = "drawn"
     records: int = 8
 
 
@@ -156,3 +156,54 @@ WHOLE: dict[str, tuple[Further, ...]] = {
     ),
 }  # fmt: skip
 """Of plans and whole runs alone, after those: more than 20 trees and seven levels; what DP-XGBoost sketches."""
+
+BOTH = (Relation.ADD_REMOVE, Relation.REPLACE_ONE)
+AVERAGED: tuple[Further, ...] = tuple(
+    Further(target, {"gradient_bound": bound, "update": update, "relation": relation, "trees": 2})
+    for target, update in (("regression", "averaging"), ("regression", "gradient"), ("binary", "gradient"),
+                           ("classes", "averaging"))
+    for bound in (0.6, 1.5)
+    for relation in BOTH
+)  # fmt: skip
+"""Of the federated framework: bounds of gradients that are not 1, where they matter and where they do not."""
+LAST: dict[str, tuple[Further, ...]] = {
+    "dpboost": (
+        Further("regression", {"trees": 3, "trees_per_ensemble": 3, "shrinkage": 0.9, "scheme": "dpboost",
+                               "gradient_bound": 1.0, "regularisation": 0.1, "depth": 1, "bins": 3}),
+    ),
+    "inprivate": (Further("binary", {"residual_bound": 0.3, "owners": 1, "rounds": 2, "depth": 1}),),
+    "dpxgboost": tuple(
+        Further("regression", SKETCHED | {
+            "trees": 2, "depth": 1, "candidates": candidates, "sketch_per": per, "columns": 1.0, "loss": "square",
+        }, features="categories", records=12)
+        for candidates, per in (("sketch", "run"), ("quantiles", "tree"))
+    ),
+    "fedgbdt": (
+        *AVERAGED,
+        Further("regression", {"trees": 2, "trees_per_feature": True, "batch": 3, "update": "averaging"},
+                features="many"),
+        Further("binary", {"trees": 2, "trees_per_feature": True, "batch_share": 0.3, "bins": 3}, features="many"),
+        Further("regression", {"trees": 5, "batch_share": 0.5, "candidates": "log", "bins": 3}, features="many"),
+        Further("classes", {"trees": 3, "batch_share": 0.75, "candidates": "log", "bins": 4}),
+        Further("binary", {"accounting": "renyi", "epsilon": 2.0**-6, "delta": 1e-5, "trees": 1}),
+        Further("binary", {"accounting": "renyi", "epsilon": 2.0**-12, "delta": 2.0**-30, "trees": 1}),
+        Further("binary", {"accounting": "renyi", "epsilon": 400.0, "delta": 2.0**-4, "trees": 1}),
+    ),
+    "sgbdt": tuple(
+        Further(target, {
+            "values": "grid", "grid_points": points, "initial_share": 0.3, "epsilon": 2.0**-4, "trees": 2, "depth": 2,
+            "subsample": 0.5, "features": "uniform",
+        }, features="many", records=10)
+        for target, points in (("regression", 1), ("binary", 5))
+    ),
+    "grove": (),
+}  # fmt: skip
+"""Of statistics, plans and whole runs, the last of all: where several bounds are compared, and rarely used ways."""
+SEVERAL: tuple[Further, ...] = tuple(
+    Further(target, {"records_each": each, "relation": relation, "noise": noise, "trees": 2})
+    for target, each, noise, relation in (
+        ("regression", 3, "floating", BOTH[0]), ("binary", 3, "discrete", BOTH[0]), ("classes", 2, "discrete", BOTH[1]),
+        ("regression", 5, "discrete", BOTH[1]), ("binary", 2, "floating", BOTH[1]),
+    )
+)  # fmt: skip
+"""Of plans of the federated framework alone: participants with several records, who are not in one place."""

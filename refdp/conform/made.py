@@ -17,7 +17,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from refdp.conform import wider
-from refdp.data.records import Categorical, Classes, Feature, Interval, Numeric, Records, Schema, make_records
+from refdp.data.records import (
+    Categorical,
+    Classes,
+    Feature,
+    Floats,
+    Interval,
+    Numeric,
+    Records,
+    Schema,
+    make_records,
+)
 from refdp.faces import registry
 from refdp.noise.mechanisms import Draws
 from refdp.privacy.curator import Array, Curator, Request, own
@@ -68,14 +78,16 @@ def schema_of(chance: random.Random, target: str, *, numeric_only: bool = False)
     return wider.schema(chance, schema, numeric_only=numeric_only) if is_fresh() else schema
 
 
-def with_features(schema: Schema, which: Literal["one", "many"]) -> Schema:
-    """The schema with its first feature, or six: numeric ones, one of equal bounds, and categorical ones."""
+def with_features(schema: Schema, which: Literal["one", "many", "categories"]) -> Schema:
+    """The schema with its first feature, or six: numeric ones, one of equal bounds, and categorical ones; or these."""
     if which == "one":
         return replace(schema, features=schema.features[:1])
-    features = (
+    features: tuple[Feature, ...] = (
         Categorical("c", ("a", "b", "c")), Numeric("x0", 0.0, 1.0), Numeric("even", 2.0, 2.0), Numeric("x1", -3.0, 4.0),
         Categorical("d", ("a", "b")), Numeric("x2", 0.1, 0.4),
     )  # fmt: skip
+    if which == "categories":
+        features = tuple(one for one in features if isinstance(one, Categorical))
     return replace(schema, features=features)
 
 
@@ -116,6 +128,28 @@ def with_far_labels(chance: random.Random, records: Records, side: int) -> Recor
     width = target.high - target.low
     y = target.low + width * share if side > 0 else target.high - width * share
     return make_records(records.schema, records.x, y)
+
+
+def outside(chance: random.Random, records: Records) -> tuple[Floats, Floats]:
+    """Features and labels of records, some moved out of the schema's bounds on either side; categories to unknown
+    ones, and to numbers between two.
+
+    Shapes (rows, features) and (rows,). Labels of classes stay.
+    """
+    schema, x, y = records.schema, records.x.copy(), records.y.copy()
+    for column, feature in enumerate(schema.features):
+        for row in range(records.size):
+            place = chance.randrange(6)
+            if isinstance(feature, Categorical):
+                x[row, column] = (-0.5, len(feature.categories), x[row, column] + 0.5, *[x[row, column]] * 3)[place]
+            elif place < 2:
+                far = (feature.high - feature.low) * chance.choice((0.25, 1.0, 1000.0))
+                x[row, column] = feature.low - far if place else feature.high + far
+    if isinstance(target := schema.target, Interval):
+        for row in range(records.size):
+            far = (target.high - target.low) * chance.choice((0.125, 1.0, 1000.0))
+            y[row] = (target.low - far, target.high + far, y[row])[row % 3]
+    return x, y
 
 
 def params_of(paper: str, **settings: Any) -> Any:

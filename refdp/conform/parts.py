@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from refdp.conform.further import FURTHER
+from refdp.conform.further import FURTHER, LAST
 from refdp.conform.made import MadeSource, chance_of, is_fresh, params_of, records_of, run, schema_of, settings_of
 from refdp.conform.nodes import mechanism, node, sampler
 from refdp.conform.plain import hexed
@@ -76,37 +76,64 @@ def encode(paper: str) -> Iterator[Vector]:
                 {"categories": 1 + number % 5, "column": floats(raw)}, {"codes": wholes(codes)},
                 ("UnknownCategory", "Missing"),
             )  # fmt: skip
+    schema = Schema((Categorical("c", ("a", "b", "c")),), Interval(0.0, 1.0))
+    raw = np.array([-0.5, -0.0, -(2.0**-30), 0.75, 2.9375, 3.0, 3.5])
+    codes = kernels.encode_categories(clamp_features(schema, raw[:, None])[:, 0], 3)
+    yield Vector("encode", "3 categories, some between two", {"categories": 3, "column": floats(raw)},
+                 {"codes": wholes(codes)}, ("UnknownCategory",))  # fmt: skip
 
 
 def statistics(paper: str) -> Iterator[Vector]:
     """Labels and statistics of records, half-way cases of the grid 2^-24 among them."""
-    names = ("r", "c") if paper == "inprivate" else ("g", "h")
     plain: dict[str, Any] = {}
     cases = [(chance_of(paper, "statistics", number), TARGETS[number % 3], plain) for number in range(45)]
     cases += [(chance_of(paper, "further statistics", number), one.target, one.settings)
               for number, one in enumerate(FURTHER[paper])]  # fmt: skip
+    cases += [(chance_of(paper, "last statistics", number), one.target, one.settings)
+              for number, one in enumerate(LAST[paper])]  # fmt: skip
     for chance, target, fixed in cases:
         schema = schema_of(chance, target)
         params = params_of(paper, **(settings_of(paper, chance, target) | fixed))
-        contribution = registry.paper(paper).module.Contribution(params, schema)
+        comment = f"{target}: half-way cases, large scores, the filter's edge"
+        yield _statistics(paper, chance, params, schema, _labels(schema, chance, 12), comment)
+    for number in range(6):
+        chance = chance_of(paper, "statistics outside", number)
+        schema = schema_of(chance, "regression")
+        fixed = {"update": ("averaging", "gradient")[number % 2]} if paper == "fedgbdt" else {}
+        params = params_of(paper, **(settings_of(paper, chance, "regression") | fixed))
         y = _labels(schema, chance, 12)
-        half = [(chance.randint(-(2**20), 2**20) + 0.5) * GRID for _ in range(4)]
-        score = np.array(
-            [*half, *(chance.randint(-64, 64) / 32 for _ in range(6)), 0.0, chance.choice((900.0, -900.0, 3.0))]
-        )
-        output = chance.randrange(schema.scores)
-        label = contribution.label(output, y)
-        with np.errstate(all="ignore"):
-            found = contribution.statistics(score, label, ("g", "h"))
-        used = np.ones(12, dtype=np.int64) if found.used is None else found.used.astype(np.int64)
-        expect: dict[str, Any] = {"label": floats(label), "used": wholes(used)}
-        for name in names:
-            column = found.values.get(name)
-            expect[name] = floats(np.ones(12) if column is None else column)
-        body = {"params": params_json(params), "schema": schema_json(schema), "output": output,
-                "score": floats(score), "y": floats(y)}  # fmt: skip
-        yield Vector("statistics", f"{target}: half-way cases, large scores, the filter's edge", body, expect,
-                     ("HalfWayToEven", "FilterAfterRounding", "HessianFromGradient"))  # fmt: skip
+        assert isinstance(schema.target, Interval)
+        low, high = schema.target.low, schema.target.high
+        far = (high - low) * np.array([0.0, 2.0**-20, 0.125, 1.0, 1000.0, 1e9])
+        y[:6], y[6:] = high + far, low - far
+        comment = "regression: labels outside their bounds"
+        yield _statistics(paper, chance, params, schema, y, comment, ("LabelNotMoved",))
+
+
+def _statistics(
+    paper: str, chance: random.Random, params: Any, schema: Schema, y: Floats, comment: str,
+    flags: tuple[str, ...] = ("HalfWayToEven", "FilterAfterRounding", "HessianFromGradient"),
+) -> Vector:  # fmt: skip
+    """Statistics of twelve records. y: labels as they are given, shape (12,)."""
+    names = ("r", "c") if paper == "inprivate" else ("g", "h")
+    contribution = registry.paper(paper).module.Contribution(params, schema)
+    half = [(chance.randint(-(2**20), 2**20) + 0.5) * GRID for _ in range(4)]
+    score = np.array(
+        [*half, *(chance.randint(-64, 64) / 32 for _ in range(6)), 0.0, chance.choice((900.0, -900.0, 3.0))]
+    )
+    output = chance.randrange(schema.scores)
+    inside = np.clip(y, schema.target.low, schema.target.high) if isinstance(schema.target, Interval) else y
+    label = contribution.label(output, inside)
+    with np.errstate(all="ignore"):
+        found = contribution.statistics(score, label, ("g", "h"))
+    used = np.ones(12, dtype=np.int64) if found.used is None else found.used.astype(np.int64)
+    expect: dict[str, Any] = {"label": floats(label), "used": wholes(used)}
+    for name in names:
+        column = found.values.get(name)
+        expect[name] = floats(np.ones(12) if column is None else column)
+    body = {"params": params_json(params), "schema": schema_json(schema), "output": output,
+            "score": floats(score), "y": floats(y)}  # fmt: skip
+    return Vector("statistics", comment, body, expect, flags)
 
 
 def _labels(schema: Schema, chance: random.Random, rows: int) -> Floats:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
+import secrets
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Any
 
 from refdp.conform import margins
@@ -17,6 +20,7 @@ from refdp.errors import InvalidParameter
 
 Drawn = dict[str, list[dict[str, Any]]]
 """Answers with fresh draws, by law."""
+SALT = secrets.token_bytes(16)
 
 
 @dataclass
@@ -106,15 +110,32 @@ def run(
     report = Report(called(said.get("name")), called(said.get("version")), seed)
     supports = {str(one) for one in said["supports"]}
     drawn: Drawn = {}
+    listed = [(body, test) for body in envelopes for test in body["tests"]]
+    places = {test["id"]: place for place, (_, test) in enumerate(listed)}
     try:
-        for body in envelopes:
-            for test in body["tests"]:
-                count(report, body, test, examined(client, body, test, supports, drawn))
-                progress()
+        for body, test in mixed(listed):
+            count(report, body, test, examined(client, body, test, supports, drawn))
+            progress()
     finally:
         client.stop()
+    report.failures.sort(key=lambda one: places[one["id"]])
     report.crashes = client.crashes
     return report
+
+
+def mixed(listed: list[tuple[dict[str, Any], dict[str, Any]]]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """Files and their vectors in the order of asking: plans and runs of a paper with those to be refused, in any order.
+
+    Drawn anew by each call, so that the place of a question does not tell what is expected.
+    """
+    found: list[tuple[dict[str, Any], dict[str, Any]]] = []
+    refusable = ("plan", "train", "negative")
+    for (_, asked_so), group in groupby(listed, lambda one: (one[0]["paper"], one[0]["kind"] in refusable)):
+        some = list(group)
+        if asked_so:
+            secrets.SystemRandom().shuffle(some)
+        found += some
+    return found
 
 
 def called(told: Any) -> str:
@@ -171,13 +192,19 @@ def settled(
     return margins.settle(body["paper"], test, answer, lambda given: client.run({**asked, "input": given}))
 
 
+def told_as(name: str) -> str:
+    """The id that a program is told for a vector's: another one in each process."""
+    return hashlib.sha256(SALT + name.encode()).hexdigest()[:16]
+
+
 def message(body: dict[str, Any], test: dict[str, Any]) -> dict[str, Any]:
-    """What a program is told of a vector: not what is expected."""
+    """What a program is told of a vector: not what is expected, nor by its id or kind whether it is to be refused."""
+    operation = test["operations"][0]
     return {
-        "id": test["id"],
+        "id": told_as(test["id"]),
         "paper": body["paper"],
-        "kind": body["kind"],
-        "operation": test["operations"][0],
+        "kind": operation if body["kind"] == "negative" else body["kind"],
+        "operation": operation,
         "input": test["input"],
     }
 
@@ -192,6 +219,7 @@ def count(report: Report, body: dict[str, Any], test: dict[str, Any], found: Jud
     where = found.difference
     report.failures.append({
         "id": test["id"],
+        "asked": told_as(test["id"]),
         "kind": body["kind"],
         "path": where.path if where else "",
         "flags": test["flags"],

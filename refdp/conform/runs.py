@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from refdp.accounting import account as account_of
-from refdp.conform.further import FURTHER, WHOLE
+from refdp.conform.further import FURTHER, LAST, SEVERAL, WHOLE, Further
 from refdp.conform.made import (
     MadeSource,
     chance_of,
     is_fresh,
+    outside,
     params_of,
     records_of,
     run,
@@ -36,7 +37,7 @@ from refdp.conform.vector import (
     schema_json,
     tape_json,
 )
-from refdp.data.records import Interval, Numeric, Records
+from refdp.data.records import Floats, Interval, Numeric, Records, Schema, make_records
 from refdp.faces import registry
 from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace, Mechanism
 from refdp.privacy.curator import Array
@@ -58,7 +59,7 @@ from refdp.privacy.sources import Listed
 from refdp.privacy.tape import TapeSource
 
 TARGETS = ("regression", "binary", "classes")
-RUNS = 40
+RUNS, OUTSIDE = 40, 6
 WIDE: dict[str, tuple[dict[str, Any], ...]] = {
     "dpboost": ({"bins": 300, "depth": 6}, {"trees": 1}), "inprivate": ({"bins": 300, "depth": 6}, {"owners": 1}),
     "dpxgboost": ({"bins": 250, "depth": 6}, {"trees": 1}), "fedgbdt": ({"bins": 300, "depth": 6}, {"trees": 2}),
@@ -124,10 +125,13 @@ def _small(paper: str, chance: random.Random, target: str, fixed: dict[str, Any]
 
 
 def further(paper: str, kind: str) -> Iterator[tuple[random.Random, Any, Records]]:
-    """Parameters and records of the last runs of a kind, whose settings no other run has."""
-    listed = [(f"further {kind}", number, one) for number, one in enumerate(FURTHER[paper])]
-    listed += [(f"whole {kind}", number, one) for number, one in enumerate(WHOLE[paper])]
-    for name, number, one in listed:
+    """Parameters and records of runs after the usual ones, whose settings no other run has."""
+    yield from _listed(paper, f"further {kind}", FURTHER[paper])
+    yield from _listed(paper, f"whole {kind}", WHOLE[paper])
+
+
+def _listed(paper: str, name: str, listed: tuple[Further, ...]) -> Iterator[tuple[random.Random, Any, Records]]:
+    for number, one in enumerate(listed):
         chance, params, records = _small(paper, chance_of(paper, name, number), one.target, one.settings)
         if one.far:
             records = with_far_labels(chance, records_of(chance, records.schema, 36), one.far)
@@ -139,7 +143,7 @@ def further(paper: str, kind: str) -> Iterator[tuple[random.Random, Any, Records
 
 
 def _cases(paper: str, kind: str) -> Iterator[tuple[random.Random, Any, Records]]:
-    """Of all plans, or of all whole runs; the wider ones are the last of fresh vectors."""
+    """Of all plans, or of all whole runs."""
     for number in range(30 if kind == "plan" else RUNS):
         yield case(paper, kind, number, **(OF_PLANS.get(paper, {}).get(number, {}) if kind == "plan" else {}))
     yield from further(paper, kind)
@@ -147,6 +151,9 @@ def _cases(paper: str, kind: str) -> Iterator[tuple[random.Random, Any, Records]
         for number, (rows, settings) in enumerate(zip(ROWS, WIDE[paper], strict=False), RUNS):
             chance, params, records = case(paper, kind, number, **settings)
             yield chance, params, records_of(chance, records.schema, rows)
+    yield from _listed(paper, f"last {kind}", LAST[paper])
+    if kind == "plan" and paper == "fedgbdt":
+        yield from _listed(paper, "several plan", SEVERAL)
 
 
 def event_json(event: Event) -> dict[str, Any]:
@@ -169,30 +176,56 @@ def event_json(event: Event) -> dict[str, Any]:
 def plan(paper: str) -> Iterator[Vector]:
     """Releases, mechanisms, scales and scopes, from parameters and schema alone."""
     for _, params, records in _cases(paper, "plan"):
-        found = registry.paper(paper).plan(params, records.schema)
-        claims = tuple(sorted({one.sensitivity.claim for one in releases(found.event)}))
-        body = {"params": params_json(params), "schema": schema_json(records.schema)}
-        loose = {"ulps": 4} if paper in ("fedgbdt", "sgbdt", "dpxgboost", "grove") else {}
-        expect = {"event": event_json(expand(found.event))}
-        yield Vector("plan", "every release of a run; scales are rounded up, coefficients down", body, expect,
-                     ("ScaleOff", "WrongRange"), claims, tolerance=loose)  # fmt: skip
+        comment = "every release of a run; scales are rounded up, coefficients down"
+        yield _planned(paper, params, records.schema, comment, ("ScaleOff", "WrongRange"))
+
+
+def _planned(paper: str, params: Any, schema: Schema, comment: str, flags: tuple[str, ...]) -> Vector:
+    """The plan of a run."""
+    found = registry.paper(paper).plan(params, schema)
+    claims = tuple(sorted({one.sensitivity.claim for one in releases(found.event)}))
+    body = {"params": params_json(params), "schema": schema_json(schema)}
+    loose = {"ulps": 4} if paper in ("fedgbdt", "sgbdt", "dpxgboost", "grove") else {}
+    expect = {"event": event_json(expand(found.event))}
+    return Vector("plan", comment, body, expect, flags, claims, tolerance=loose)
 
 
 def train(paper: str) -> Iterator[Vector]:
     """A tape to every true value, output and the model."""
     for chance, params, records in _cases(paper, "train"):
-        source = MadeSource(chance)
-        model, recorder = run(paper, params, records, source)
-        body = {**run_json(params, records), "tape": tape_json(source.tape, recorder.transcript)}
-        claims = {e.request.sensitivity.claim for e in recorder.transcript.entries if e.request.sensitivity is not None}
-        yield Vector("train", f"{target_of(records.schema)}, {records.size} records", body,
-                     outcome_json(model, recorder.transcript), MISTAKES, tuple(sorted(claims)),
-                     tolerance=CHOICES.get(paper, {}))  # fmt: skip
+        yield _trained(paper, chance, params, records, f"{target_of(records.schema)}, {records.size} records")
+    for number in range(OUTSIDE):
+        chance, params, records = _far(paper, "outside", number)
+        x, y = outside(chance, records)
+        comment = f"{target_of(records.schema)}, {records.size} records, features and labels outside their bounds"
+        yield _trained(paper, chance, params, make_records(records.schema, x, y), comment, (x, y))
 
 
-def run_json(params: Any, records: Records) -> dict[str, Any]:
-    """What a run is about."""
-    return {"params": params_json(params), "schema": schema_json(records.schema), **records_json(records)}
+def _trained(
+    paper: str, chance: random.Random, params: Any, records: Records, comment: str,
+    given: tuple[Floats, Floats] | None = None,
+) -> Vector:  # fmt: skip
+    """A whole run. given: features and labels before they were moved into their bounds, if others than the records'."""
+    source = MadeSource(chance)
+    model, recorder = run(paper, params, records, source)
+    body = {**run_json(params, records, given), "tape": tape_json(source.tape, recorder.transcript)}
+    claims = {e.request.sensitivity.claim for e in recorder.transcript.entries if e.request.sensitivity is not None}
+    return Vector("train", comment, body, outcome_json(model, recorder.transcript), MISTAKES, tuple(sorted(claims)),
+                  tolerance=CHOICES.get(paper, {}))  # fmt: skip
+
+
+def _far(paper: str, kind: str, number: int) -> tuple[random.Random, Any, Records]:
+    """Parameters and records of a small run, two of three regressions; S-GBDT takes all records there."""
+    target = "regression" if number % 3 else TARGETS[1 + number // 3]
+    fixed = {"subsample": 1.0} if paper == "sgbdt" else {}
+    chance, params, records = _small(paper, chance_of(paper, kind, number), target, fixed)
+    return chance, params, records_of(chance, records.schema, 9)
+
+
+def run_json(params: Any, records: Records, given: tuple[Floats, Floats] | None = None) -> dict[str, Any]:
+    """What a run is about. given: features and labels before they were moved into their bounds."""
+    told = records_json(records) if given is None else {"x": floats(given[0]), "y": floats(given[1])}
+    return {"params": params_json(params), "schema": schema_json(records.schema), **told}
 
 
 def neighbour(paper: str) -> Iterator[Vector]:
@@ -214,6 +247,30 @@ def neighbour(paper: str) -> Iterator[Vector]:
         yield Vector("neighbour", f"record {place} is {'replaced' if other.size == records.size else 'removed'}",
                      {"sides": sides}, {"sides": answers}, ("StateBetweenRuns", "CountInsideRelease"),
                      tolerance=CHOICES.get(paper, {}))  # fmt: skip
+    for number in range(1, 3):
+        yield _neighbours_outside(paper, number)
+
+
+def _neighbours_outside(paper: str, number: int) -> Vector:
+    """Neighbours that differ in a record whose label lies far outside its bounds, above and below."""
+    chance, params, records = _far(paper, "neighbour outside", number)
+    x, y = outside(chance, records)
+    place = number - 1  # of a label that is too low, and of one that is too high
+    first = make_records(records.schema, x, y)
+    source = MadeSource(chance)
+    model, recorder = run(paper, params, first, source)
+    other, tape = _other_side(chance, params, first, source.tape, place)
+    second_model, second = run(paper, params, other, TapeSource(tape))
+    replaced = other.size == first.size
+    told = (other.x, other.y) if replaced else (np.delete(x, place, axis=0), np.delete(y, place))
+    sides = [
+        {**run_json(params, first, (x, y)), "tape": tape_json(source.tape, recorder.transcript)},
+        {**run_json(params, other, told), "tape": tape_json(tape, second.transcript)},
+    ]
+    answers = [outcome_json(model, recorder.transcript), outcome_json(second_model, second.transcript)]
+    what = f"record {place} is {'replaced' if replaced else 'removed'}; its label is outside its bounds"
+    return Vector("neighbour", what, {"sides": sides}, {"sides": answers}, ("LabelNotMoved",),
+                  tolerance=CHOICES.get(paper, {}))  # fmt: skip
 
 
 def _other_side(
@@ -246,6 +303,54 @@ BAD: dict[str, tuple[tuple[str, Any], ...]] = {
 }  # fmt: skip
 
 
+BEYOND: dict[str, tuple[tuple[str, Any], ...]] = {
+    "dpboost": (("epsilon", math.inf), ("epsilon", math.nan), ("trees_per_ensemble", 0), ("bins", 60_001),
+                ("regularisation", 2.0**-25), ("regularisation", math.inf), ("shrinkage", 2.0**-10),
+                ("gradient_bound", 2.0**-24), ("gradient_bound", 1024.5), ("gradient_bound", -1.0)),
+    "inprivate": (("epsilon", math.inf), ("owners", 100_001), ("depth", 17), ("bins", 60_001),
+                  ("residual_bound", 2.0**-24), ("residual_bound", 1024.5), ("leaf_bound", 0.0),
+                  ("leaf_bound", 1.001e100), ("damping", -(2.0**-10)), ("shrinkage", 1 + 2.0**-52)),
+    "dpxgboost": (("epsilon", math.inf), ("trees", 100_001), ("depth", 0), ("bins", 0), ("sketch_bins", 256),
+                  ("child_minimum", 1_000_000_001), ("regularisation", 2.0**-25), ("shrinkage", 1.001e100),
+                  ("gradient_bound", 2.0**-24), ("gradient_bound", 1024.5), ("ratio_bound", 2.0**-24),
+                  ("ratio_bound", math.inf), ("level_growth", 0.0), ("split_part", math.inf), ("leaf_part", 0.0),
+                  ("count_part", 0.0), ("count_weight", 0.0)),
+    "fedgbdt": (("epsilon", math.inf), ("epsilon", math.nan), ("gradient_bound", 0.0), ("gradient_bound", -1.0),
+                ("gradient_bound", 2.0**-24), ("gradient_bound", 1024.5), ("gradient_bound", math.inf),
+                ("split_penalty", -(2.0**-20)), ("split_penalty", math.inf), ("regularisation", math.inf),
+                ("leaf_clip", 1.001e100), ("shrinkage", 1.001e100), ("depth", 0), ("bins", 60_001),
+                ("batch_share", 0.0), ("batch_share", 1 + 2.0**-52), ("features_per_tree", 0), ("rounds", 0),
+                ("records_each", 0), ("splits", "other"), ("candidates", "other"), ("interactions", "other"),
+                ("sensitivities", "other"), ("accounting", "other"), ("noise_by", "other")),
+    "sgbdt": (("epsilon", math.inf), ("delta", 1.0), ("depth", 0), ("grid_points", 0), ("grid_points", 60_001),
+              ("extra_trees", -1), ("trees", 10_001), ("subsample", 1 + 2.0**-52), ("shrinkage", 1 + 2.0**-52),
+              ("gradient_bound", 3 * 2.0**-25), ("gradient_bound", 1 + 2.0**-52), ("hessian_bound", 3 * 2.0**-25),
+              ("label_bound", 3 * 2.0**-25), ("label_bound", 1 + 2.0**-52), ("leaf_clip", 0.0),
+              ("leaf_clip", 1.001e100), ("count_share", 0.0), ("count_share", 1.0), ("orders", "other")),
+    "grove": (("epsilon", math.inf), ("delta", 1.0), ("rows", 10**12 + 1), ("bins", 0), ("bins", 64), ("trees", 10_001),
+              ("depth", 0), ("shrinkage", 2.0**-23), ("residual", 2.0**-23), ("residual", 1 + 2.0**-52),
+              ("hessian_weight", 0.0), ("threshold_share", 0.0), ("threshold_share", 0.5 + 2.0**-53),
+              ("start_share", 0.0), ("start_share", 0.40625), ("explore", 1 + 2.0**-52), ("feature_share", -0.0625),
+              ("feature_share", 0.90625), ("score_noise", 2.0**-10), ("score_noise", 1000.5)),
+}  # fmt: skip
+"""Just outside of domains."""
+AT: dict[str, tuple[tuple[str, Any], ...]] = {
+    "dpboost": (("regularisation", 2.0**-24), ("shrinkage", 0.001), ("gradient_bound", 1024.0),
+                ("gradient_bound", 2.0**-24 + 2.0**-76), ("depth", 16)),
+    "inprivate": (("rounds", 60), ("depth", 16), ("residual_bound", 1024.0), ("leaf_bound", 1e100), ("damping", 0.0),
+                  ("shrinkage", 1.0)),
+    "dpxgboost": (("depth", 12), ("bins", 254), ("sketch_bins", 255), ("child_minimum", 1_000_000_000),
+                  ("regularisation", 2.0**-24), ("shrinkage", 1e100), ("gradient_bound", 1024.0), ("columns", 1.0)),
+    "fedgbdt": (("gradient_bound", 1024.0), ("gradient_bound", 2.0**-24 + 2.0**-76), ("split_penalty", 0.0),
+                ("leaf_clip", 1e100), ("shrinkage", 1e100), ("depth", 12), ("batch_share", 1.0)),
+    "sgbdt": (("depth", 8), ("subsample", 1.0), ("shrinkage", 1.0), ("gradient_bound", 2.0**-23),
+              ("gradient_bound", 1.0), ("hessian_bound", 2.0**-23), ("hessian_bound", 1.0), ("label_bound", 2.0**-23),
+              ("label_bound", 1.0), ("leaf_clip", 1e100), ("initial_share", 0.0)),
+    "grove": (("rows", 1), ("bins", 63), ("depth", 10), ("shrinkage", 1.0), ("residual", 1.0), ("hessian_weight", 3.3),
+              ("threshold_share", 0.5), ("start_share", 0.4), ("explore", 1.0), ("feature_share", 0.0),
+              ("feature_share", 0.9), ("score_noise", 0.001), ("score_noise", 1000.0)),
+}  # fmt: skip
+"""Just inside."""
 WORDS: dict[str, tuple[str, ...]] = {
     "dpboost": ("relation", "noise", "gradients", "candidates", "scheme"),
     "inprivate": ("relation", "noise", "candidates", "turn_budget"),
@@ -289,6 +394,32 @@ def negative(paper: str) -> Iterator[Vector]:
             yield Vector("train", f"a tape with a {what}", {**run_json(params, records), "tape": tape}, {},
                          ("TapeNotChecked",), result="invalid")  # fmt: skip
     yield from _wrong_values(paper)
+    for name, value in BEYOND[paper]:
+        _, params, records = case(paper, "negative", 0)
+        body = {"params": {**params_json(params), name: hexed(value) if isinstance(value, float) else value},
+                "schema": schema_json(records.schema)}  # fmt: skip
+        yield Vector("plan", f"{name} = {value} is just outside its domain", body, {}, ("ParameterDomain",),
+                     result="invalid")  # fmt: skip
+    yield from _right(paper)
+
+
+def _right(paper: str) -> Iterator[Vector]:
+    """What those were made from, and the ends of domains: a program that refuses every one like them is wrong."""
+    _, params, records = case(paper, "negative", 0)
+    yield _planned(paper, params, records.schema, "all settings are inside their domains", ("RefusesAll",))
+    for name, value in AT[paper]:
+        given = replace(params, **{name: value})
+        yield _planned(paper, given, records.schema, f"{name} = {value} is inside its domain", ("ParameterDomain",))
+    for number in range(4):
+        yield _trained(paper, *case(paper, "negative", number), "the run itself, its tape not damaged")
+    for target in ("regression", "classes", "binary"):
+        chance = chance_of(paper, "wrong label", target)
+        schema = schema_of(chance, target)
+        given, records = params_of(paper, **settings_of(paper, chance, target)), records_of(chance, schema, 3)
+        yield _trained(paper, chance, given, records, f"{target}: the run itself, its labels not damaged")
+    for number in range(3):
+        chance, given, records = case(paper, "wrong values", number, noise="floating")
+        yield _trained(paper, chance, given, records, "the run itself, its values not damaged")
 
 
 def _wrong_values(paper: str) -> Iterator[Vector]:

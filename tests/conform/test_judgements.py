@@ -282,6 +282,29 @@ def test_draws_that_come_again_at_a_distance_are_not_of_their_law() -> None:
     assert drawn_so(discrete, blocks) < 1e-9
 
 
+@pytest.mark.parametrize("law", [["laplace"], ["normal"], ["discrete-laplace", "1030/3"],
+                                 ["discrete-gaussian", "1000001/3"], ["discrete-laplace", "7/2"]])  # fmt: skip
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("order", ["mirrored", "shuffled"])
+def test_a_half_that_is_the_other_in_another_order_is_found(law: list[Any], sign: int, order: str) -> None:
+    """Or minus the other. Of a law of few values the order alone can tell."""
+    chance = np.random.default_rng(3)
+
+    def discrete_laplace(scale: float) -> Any:
+        return np.subtract(*(chance.geometric(1 - math.exp(-1 / scale), 20_000) for _ in range(2))).astype(np.float64)
+
+    right = {
+        "laplace": lambda: chance.laplace(size=20_000), "normal": lambda: chance.normal(size=20_000),
+        "discrete-laplace": lambda: discrete_laplace(1030 / 3 if law[-1] == "1030/3" else 3.5),
+        "discrete-gaussian": lambda: np.rint(chance.normal(0, (1000001 / 3) ** 0.5, 20_000)),
+    }[law[0]]()  # fmt: skip
+    assert drawn_so(law, right) > 1e-9
+    first = right[:10_000]
+    again = sign * (first[::-1] if order == "mirrored" else chance.permutation(first))
+    found = drawn_so(law, np.concatenate([first, again]))
+    assert (found > 1e-9) == (law[-1] == "7/2" and order == "shuffled")
+
+
 @pytest.mark.parametrize("law", [["laplace"], ["normal"], ["gumbel"], ["exponential"], ["discrete-laplace", "40"],
                                  ["discrete-gaussian", "900"]])  # fmt: skip
 @pytest.mark.parametrize("wrong", [math.nan, math.inf, -math.inf])

@@ -69,7 +69,8 @@ def test_judgements_are_entered() -> None:
     assert report.counts == {("dpboost", "grid", "passed"): 1, ("dpboost", "grid", "skipped"): 2,
                              ("dpboost", "grid", "failed"): 2}  # fmt: skip
     assert report.reasons == {"why": 2}
-    plain = {"id": "dpboost/grid/001", "kind": "grid", "flags": ["F"]}
+    told = runner.told_as("dpboost/grid/001")
+    plain = {"id": "dpboost/grid/001", "asked": told, "kind": "grid", "flags": ["F"]}
     assert report.failures == [{**plain, "path": "", "expected": None, "got": None, "reason": "bad"},
                                {**plain, "path": "a[0]", "expected": 1, "got": 2, "reason": "worse"}]  # fmt: skip
     told = report.to_dict()
@@ -111,7 +112,8 @@ def test_a_law_is_asked_again_after_a_new_start(monkeypatch: pytest.MonkeyPatch)
     found = told(program, drawn)
     assert found.outcome == "failed" and "same draws" in found.reason and not program.answers
     assert found.difference == Difference("values", "fresh draws", "draws that were given before")
-    assert [one["id"] for one in program.asked] == ["1"] * 4 and program.asked[0] == runner.message(body, test)
+    assert [one["id"] for one in program.asked] == [runner.told_as("1")] * 4
+    assert program.asked[0] == runner.message(body, test)
     assert told(Program({"v": 4}, {"v": 4}), {}).outcome == "failed"
     assert told(Program({"v": 4}, {}), {}) == Judgement("failed", "law")
     assert told(Program({}), {}) == Judgement("failed", "law")

@@ -24,7 +24,8 @@ VECTORS = Path(__file__).parents[2] / "conform"
 
 
 def number(value: Any) -> Any:
-    return float.fromhex(value) if isinstance(value, str) and value.lstrip("-").startswith("0x") else value
+    hexadecimal = isinstance(value, str) and value.lstrip("-").startswith(("0x", "inf", "nan"))
+    return float.fromhex(value) if hexadecimal else value
 
 
 def schema_in(body: dict[str, Any]) -> Schema:
@@ -70,6 +71,9 @@ def listed(paper: str, kind: str) -> list[dict[str, Any]]:
 def test_refdp_refuses_what_vectors_say_is_refused(paper: str) -> None:
     accepted = []
     for test in listed(paper, "negative"):
+        if test["result"] == "valid":
+            answered(paper, test)
+            continue
         try:
             answered(paper, test)
         except (RefdpError, ValueError) as error:

@@ -38,8 +38,9 @@ class Program:
 
 @pytest.fixture(autouse=True)
 def replaced(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An answer is right where its id says so."""
+    """An answer is right where its id says so, which a program is told."""
     Program.made = []
+    monkeypatch.setattr(runner, "told_as", str)
     monkeypatch.setattr(runner, "Client", Program)
     monkeypatch.setattr(runner, "judge", lambda test, kind, answer: PASSED if "right" in test["id"] else FAILED)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import json
 import shlex
 import shutil
@@ -131,7 +132,53 @@ def test_skips_are_counted_and_reach_no_level(tmp_path: Path, capsys: pytest.Cap
     report = runner.run(client, some("sgbdt", ("encode",), 5), timeout=30)
     assert report.total("skipped") == 5 and not report.ok and report.levels == {"sgbdt": "none"}
     assert cli.run(["conform", "--exec", client, "--paper", "sgbdt", "--kind", "encode", "--json"]) == 1
-    assert json.loads(capsys.readouterr().out)["skipped"] == 50
+    assert json.loads(capsys.readouterr().out)["skipped"] == 51
+
+
+def test_a_program_is_not_told_what_is_to_be_refused(tmp_path: Path) -> None:
+    """One without any check, which refuses what is called negative, knows every right answer and accepts the rest."""
+    path = tmp_path / "client.py"
+    path.write_text(
+        "import json, sys\nfrom pathlib import Path\n"
+        f"files = Path({str(ROOT / 'conform' / 'dpboost')!r}).glob('*.json')\n"
+        "bodies = [json.loads(one.read_text()) for one in files]\n"
+        "known = {json.dumps(t['input']): t['expect'] for b in bodies for t in b['tests'] if t['result'] == 'valid'}\n"
+        "for line in sys.stdin:\n    m = json.loads(line)\n    if m['type'] == 'stop': break\n"
+        "    if m['type'] == 'start':\n        print(json.dumps({'supports': ['dpboost']}), flush=True)\n"
+        "        continue\n"
+        "    said = {'refused': 'so'} if 'negative' in (m['kind'], *m['id'].split('/')) else {\n"
+        "        'output': known.get(json.dumps(m['input']), {})}\n"
+        "    print(json.dumps({'id': m['id'], **said}), flush=True)\n"
+    )
+    bodies = some("dpboost", ("plan", "train", "negative"), 999)
+    refused = [t["id"] for b in bodies for t in b["tests"] if t["result"] == "invalid"]
+    report = runner.run(command(sys.executable, path), bodies, timeout=30)
+    assert [one["id"] for one in report.failures] == refused and len(refused) > 60
+    assert report.level("dpboost") == "none"
+
+
+def test_refusals_are_asked_among_plans_and_runs_in_an_order_of_their_own() -> None:
+    """Other kinds, and papers, keep theirs; the same vector has one id in a process, whatever the kind."""
+    kinds = ("grid", "plan", "train", "negative", "neighbour", "plan")
+    listed = [({"paper": paper, "kind": kind}, {"id": f"{paper}/{kind}/{number}"})
+              for paper in ("a", "b") for kind in kinds for number in range(9)]  # fmt: skip
+    found = runner.mixed(listed)
+    names = [test["id"] for _, test in found]
+    assert sorted(names) == sorted(test["id"] for _, test in listed)
+    for start in (0, 54):
+        first, last = names[start : start + 9], names[start + 36 : start + 45]
+        assert first + last == [test["id"] for _, test in listed[start : start + 9] + listed[start + 36 : start + 45]]
+        middle = [name.split("/")[1] for name in names[start + 9 : start + 36]]
+        assert sum(one != other for one, other in itertools.pairwise(middle)) > 4
+    asked = runner.message({"paper": "a", "kind": "negative"}, {"id": "x", "operations": ["plan"], "input": {}})
+    assert asked["kind"] == asked["operation"] == "plan" and asked["id"] == runner.told_as("x") != runner.told_as("y")
+
+
+def test_what_is_to_be_refused_has_twins_that_are_not() -> None:
+    """Who refuses all of a kind fails."""
+    for paper in TEXTS:
+        found = [test["result"] for body in some(paper, ("negative",), 999) for test in body["tests"]]
+        assert found.count("valid") >= 14 and found.count("invalid") >= 50
 
 
 def test_one_kind_alone_reaches_no_level() -> None:
@@ -146,7 +193,7 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     )
     said = json.loads(capsys.readouterr().out)
     assert {"name", "version", "passed", "failed", "acceptable", "skipped", "failures"} <= set(said)
-    assert said["passed"] == 12 and "12 passed" in page.read_text()
+    assert said["passed"] == 14 and "14 passed" in page.read_text()
     assert cli.run(["conform", "--exec", right, "--paper", "other"]) == 2
     assert cli.run(["conform", "--exec", "/no/such/program"]) == 2
     assert cli.run(["conform"]) == 2

@@ -259,6 +259,8 @@ def test_wide_runs_of_a_seed_are_the_same_in_every_version(
     monkeypatch.setattr(runs, "ROWS", (5, 3))
     monkeypatch.setattr(runs, "FURTHER", dict.fromkeys(TEXTS, ()))
     monkeypatch.setattr(runs, "WHOLE", dict.fromkeys(TEXTS, ()))
+    monkeypatch.setattr(runs, "LAST", dict.fromkeys(TEXTS, ()))
+    monkeypatch.setattr(runs, "OUTSIDE", 0)
     with drawn_from(1):
         found = [one.to_json("x") for one in runs.train(paper)]
     assert [one["input"]["y"]["shape"] for one in found] == [[5], [3]]

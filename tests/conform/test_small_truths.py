@@ -16,8 +16,11 @@ from refdp.engines.owners import Afar
 from refdp.errors import MessageError
 
 
-def test_the_chance_of_draws_is_the_least_of_six_tests() -> None:
-    """Six times that of shape, scale, neighbours and distances, with and without signs; nothing where values repeat."""
+def test_the_chance_of_draws_is_the_least_of_nine_tests() -> None:
+    """Nine times that of shape, scale, evenness, neighbours, distances and mirrors, with and without signs.
+
+    Of 60 draws there is none of evenness. Nothing where values repeat.
+    """
     decided = set()
     for seed, factor in ((0, 1.0), (1, 1.0), (2, 1.0), (3, 1.1), (4, 0.9), (5, 1.0), (6, 1.0), (7, 1.0)):
         draws = np.random.default_rng(seed).exponential(size=60) * factor
@@ -32,8 +35,9 @@ def test_the_chance_of_draws_is_the_least_of_six_tests() -> None:
         below = stats.gamma.cdf(size, 60)
         scale = 2 * min(below, 1 - below)
         signs, sizes = (math.erfc(abs(z(values)) / math.sqrt(2)) for values in (uniform.tolist(), tails))
-        chances = [shape, scale, signs, sizes, *(far(values) for values in (uniform.tolist(), tails))]
-        due = min(1.0, *(6 * one for one in chances))
+        both = uniform.tolist(), tails
+        chances = [shape, scale, signs, sizes, *map(far, both), *map(mirrored, both)]
+        due = min(1.0, *(9 * one for one in chances))
         assert judge.drawn_so(["exponential"], draws) == pytest.approx(due, rel=1e-6)
         decided.add(int(np.argmin(chances)))
     assert len(decided) > 2
@@ -53,6 +57,27 @@ def far(values: list[float]) -> float:
     sums = [math.fsum((a - 0.5) * (b - 0.5) for a, b in zip(values, values[by:], strict=False))
             / math.sqrt(len(values) - by) for by in range(1, most + 1)]  # fmt: skip
     return most * math.erfc(12 * max(map(abs, sums)) / math.sqrt(2))
+
+
+def mirrored(values: list[float]) -> float:
+    """The worst of all middles with as many pairs about them as an eighth of the numbers, times how many there are."""
+    found = []
+    for both in range(2 * len(values) - 1):
+        pairs = [(i, both - i) for i in range(len(values)) if i < both - i < len(values)]
+        if len(pairs) >= len(values) // 8:
+            found.append(math.fsum((values[i] - 0.5) * (values[j] - 0.5) for i, j in pairs) / math.sqrt(len(pairs)))
+    return len(found) * math.erfc(12 * max(map(abs, found)) / math.sqrt(2))
+
+
+def test_uneven_and_even_numbers_are_no_chance() -> None:
+    """By chi-square in equal parts of 50 numbers and more, a thousand parts at most; of few numbers nothing is told."""
+    spread = np.arange(0.5, 5000) / 5000
+    assert judge._even(spread) < 1e-60 and judge._even(spread[:99]) == 1.0 and judge._mirrored([0.3]) == 1.0
+    right = np.random.default_rng(0).random(5000)
+    counts, _ = np.histogram(right, 100, (0.0, 1.0))
+    due = stats.chisquare(counts).pvalue
+    assert judge._even(right) == pytest.approx(2 * min(due, 1 - due)) and 0.01 < due < 0.99
+    assert judge._even(np.repeat(right[:2500], 2)) < 1e-7 and judge._even(np.ones(5000)) == 0.0
 
 
 def test_how_alike_neighbours_are_of_few_numbers() -> None:
