@@ -1,4 +1,4 @@
-"""Numbers are compared by keys, labels and names of their rows, where which of these there are varies from run to run."""
+"""Numbers are compared by keys, labels and names of their rows, where these vary from run to run."""
 
 import datetime
 import enum
