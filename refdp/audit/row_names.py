@@ -148,7 +148,7 @@ def _is_wide(table: Any) -> bool:
 
 def _is_long(array: NDArray[Any]) -> bool:
     """Whether an array of two dimensions has rows, rather than columns, that lie one below another."""
-    return array.shape[0] >= array.shape[1]
+    return bool(array.shape[0] >= array.shape[1])
 
 
 def _is_column(part: Any) -> bool:

@@ -89,8 +89,8 @@ def test_the_number_of_one_key_is_a_column_whatever_holds_it(form: str, scored: 
 def test_a_count_without_noise_worth_the_name_in_a_table_with_some_left_out_is_refuted() -> None:
     def published(records: Any, seed: int) -> Any:
         chance = np.random.default_rng(seed)
-        noisy = pd.Series(chance.laplace(6, 1, 20), index=[f"town {one}" for one in range(20)])
-        noisy["town 7"] = 8.0 + len(records) + chance.laplace(0, 1 / 40)
+        noisy = pd.Series(chance.laplace(6, 1, 60), index=[f"town {one}" for one in range(60)])
+        noisy["town 30"] = 8.0 + len(records) + chance.laplace(0, 1 / 40)
         return noisy[noisy > 5]
 
     assert epsilon_lower_bound(published, InputPair([[1.0]], []), claimed=1.0, samples=300, confidence=0.999).refuted
