@@ -120,7 +120,7 @@ class Checks:
             **settings,
         }
         bound = assert_dp(mechanism, pair, epsilon, delta, **chosen)
-        self.seen.append((SEEN, [bound.lower, epsilon, bound.samples]))
+        self.seen.append((SEEN, [float(bound.lower), float(epsilon), int(bound.samples)]))  # a worker sends no others
         return bound
 
     def assert_sensitivity(

@@ -6,11 +6,15 @@ Each states its false-alarm rate and its cost, and neither depends on how the co
 from __future__ import annotations
 
 import copy
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from refdp.audit.blackbox import Bound, epsilon_lower_bound
 from refdp.audit.blackbox_rows import short
@@ -22,10 +26,14 @@ from refdp.audit.structural_state import OPAQUE, attributes, read
 from refdp.checks import check_number
 from refdp.errors import InvalidParameter
 
+Floats = NDArray[np.float64]
+
 SLACK = 1e-9
 """Relative slack for rounding in `assert_sensitivity`."""
 BY_TYPE = ("the state of a ", "it comes after ")
 """Of random generators, and of what is so large that its values are compared and not how each is written."""
+SHARED = (list, dict, set, bytearray, np.ndarray)
+"""Of these it is compared which parts are one object: who changes one changes the other."""
 COMPARED = (str, bytes, int, float, complex, type(None), np.generic)
 """What is compared by how it is written; other things without parts are read."""
 SAME = "not examined: the same records in another order on both sides: no record differs"
@@ -105,36 +113,96 @@ def assert_sensitivity(
     if all(is_reordered(one.first, one.second) for one in known):
         raise InvalidParameter(SAME)
     worst = max(range(len(changes)), key=lambda number: changes[number])
-    if changes[worst] > bound * (1 + SLACK):
+    if changes[worst] > min(bound * (1 + SLACK), sys.float_info.max):
         raise AssertionError(f"sensitivity {changes[worst]:.9g} at pair {worst}, above the stated {bound:.9g} ({norm})")
     return changes[worst]
 
 
 def _change(function: Callable[[Any], Any], pair: Any, number: int, norm: Literal[1, 2, "max"]) -> float:
     first, again, second = (_numbers(function(copy.deepcopy(side))) for side in (pair.first, pair.first, pair.second))
-    if first.shape != again.shape or not np.array_equal(first, again, equal_nan=first.dtype != object):
+    if first.shape != again.shape or not bool(np.all((first == again) | ((first != first) & (again != again)))):
         raise AssertionError(f"pair {number}: the result changes from call to call, so that its change says nothing")
     if first.shape != second.shape:
         raise AssertionError(f"pair {number}: shapes {first.shape} and {second.shape} differ, which gives a side away")
-    if not all(one.dtype == object or bool(np.isfinite(one).all()) for one in (first, second)):
+    if not all(_is_finite(one) for one in (first, second)):
         raise AssertionError(f"pair {number}: a value is infinite or not a number, so no change is bounded")
-    change = np.asarray(abs(first - second), dtype=np.float64).ravel()
+    change = _distances(first, second)
     most = float(change.max(initial=0.0))
-    if norm == "max" or most == 0:
+    if norm == "max" or most == 0 or not np.isfinite(most):
         return most
     return most * float(np.linalg.norm(change / most, norm))  # squares of small numbers would be 0
 
 
-def _numbers(result: Any) -> np.ndarray:
+def _distances(first: np.ndarray, second: np.ndarray) -> Floats:
+    """How far numbers lie apart, shape (numbers,), infinite beyond floats; 0 only where they are equal."""
+    with np.errstate(over="ignore"):
+        if object in (first.dtype, second.dtype):
+            far = [_as_float(abs(_exact(one) - _exact(other))) for one, other in zip(first.flat, second.flat)]
+            change = np.array(far, dtype=np.float64)
+        else:
+            change = np.asarray(abs(first - second), dtype=np.float64).ravel()
+    return np.where((change == 0) & (first != second).ravel(), np.nextafter(0.0, 1.0), change)
+
+
+def _is_finite(numbers: np.ndarray) -> bool:
+    if numbers.dtype != object:
+        return bool(np.isfinite(numbers).all())
+    return all(isinstance(one, int | Fraction) or np.isfinite(one) for one in numbers.flat)
+
+
+def _exact(number: Any) -> Fraction:
+    return Fraction(*number.as_integer_ratio())
+
+
+def _as_float(number: Fraction) -> float:
     try:
-        array = np.atleast_1d(np.asarray(result))
-    except ValueError:  # lists of different lengths
-        array = np.empty(0, dtype=object)
-    if array.dtype.kind not in "fiub":
+        return float(number)
+    except OverflowError:
+        return np.inf
+
+
+def _numbers(result: Any) -> np.ndarray:
+    """Numbers as an array of floats; of objects, each as it is, where some are whole numbers or fractions of Python.
+
+    Errors: InvalidParameter for what has others than numbers, or other than rows of one length.
+    """
+    found = _array(result)
+    if found is None:
         raise InvalidParameter(f"result {repr(result)[:60]}: a number or an array of numbers is needed")
+    return np.atleast_1d(found)
+
+
+def _array(thing: Any) -> np.ndarray | None:
+    """Each part by its own kind: an array of whole numbers and floats together would round the former."""
+    if isinstance(thing, int | Fraction):
+        return np.array(int(thing) if isinstance(thing, int) else thing, dtype=object)
+    if isinstance(thing, Decimal):
+        return np.array(Fraction(thing) if thing.is_finite() else float(thing), dtype=object)
+    if is_frame(thing) and hasattr(thing, "columns"):
+        columns = _stacked([_array(thing.iloc[:, place]) for place in range(len(thing.columns))])
+        return None if columns is None else columns.T
+    if isinstance(thing, Sequence) and not isinstance(thing, str | bytes | bytearray):
+        return np.array(thing) if {*map(type, thing)} <= {float} else _stacked([_array(one) for one in thing])
+    try:
+        array = np.asarray(thing)
+    except ValueError:  # rows of different lengths
+        return None
+    if array.dtype == object:
+        parts = _stacked([None if one is thing else _array(one) for one in array.flat])
+        return None if parts is None or parts.size != array.size else parts.reshape(array.shape)
+    if array.dtype.kind not in "fiub":
+        return None
     if array.dtype.kind != "f":
         return array.astype(object)  # whole numbers of Python, whose differences are exact
     return array if array.dtype.itemsize > 8 else array.astype(np.float64)
+
+
+def _stacked(parts: Sequence[np.ndarray | None]) -> np.ndarray | None:
+    """Nothing where they do not have one shape."""
+    arrays = [part for part in parts if part is not None]
+    if len(arrays) < len(parts) or len({part.shape for part in arrays}) > 1:
+        return None
+    return np.stack(arrays) if arrays else np.empty(0)
 
 
 def assert_noninterference(build: Callable[[Any, Any], Any], pair: Any, released: Iterable[Any]) -> int:
@@ -186,14 +254,30 @@ def _built(build: Callable[[Any, Any], Any], records: Any, values: Any) -> Any:
         return _Raised(error)
 
 
+@dataclass
+class _Seen:
+    """Of parts that were compared, by identity, both; and where a part is one seen before on one side alone."""
+
+    parts: tuple[dict[int, Any], dict[int, Any]] = field(default_factory=lambda: ({}, {}))
+    apart: list[str] = field(default_factory=list)
+
+    def note(self, first: Any, second: Any, path: str) -> None:
+        """Both are kept: another object would have the identity of one that is gone."""
+        ours, others = self.parts
+        pair = first, second
+        if ours.setdefault(id(first), pair)[1] is not second or others.setdefault(id(second), pair)[0] is not first:
+            self.apart.append(path)
+
+
 def difference(first: Any, second: Any, path: str = "") -> str | None:
     """Path of the first place where two nested values differ in type, shape or bits, or in what else is read of them.
 
     None if nowhere.
     """
-    found = _difference(first, second, path, frozenset())
-    if found is not None:
-        return found
+    seen = _Seen()
+    found = _difference(first, second, path, frozenset(), seen)
+    if found is not None or seen.apart:
+        return seen.apart[0] if found is None else found
     one, other = read(first, whole=True), read(second, whole=True)
     ours, others = ({place: repr(leaf) for place, leaf in every.leaves.items()} for every in (one, other))
     if ours != others:  # by their texts, as nan is nan here
@@ -202,10 +286,15 @@ def difference(first: Any, second: Any, path: str = "") -> str | None:
     return None if same else path
 
 
-def _difference(first: Any, second: Any, path: str, above: frozenset[int]) -> str | None:
-    """Of types, shapes and bits. above: what holds the first one, by identity: what holds itself is compared once."""
+def _difference(first: Any, second: Any, path: str, above: frozenset[int], seen: _Seen) -> str | None:
+    """Of types, shapes, bits and which parts are one object.
+
+    above: what holds the first one, by identity: what holds itself is compared once.
+    """
     if kind_of(type(first)) != kind_of(type(second)):
         return path
+    if isinstance(first, SHARED):
+        seen.note(first, second, path)
     if id(first) in above or isinstance(first, OPAQUE) or hasattr(first, "__code__") or is_frame(first):
         return None
     above |= {id(first)}
@@ -213,22 +302,31 @@ def _difference(first: Any, second: Any, path: str, above: frozenset[int]) -> st
         same = first.shape == second.shape and first.dtype == second.dtype
         if same and first.dtype != object:
             return None if first.tobytes() == second.tobytes() else path
-        return _first_of(enumerate(zip(first.ravel(), second.ravel())), path, above) if same else path
+        return _first_of(enumerate(zip(first.ravel(), second.ravel())), path, above, seen) if same else path
     if isinstance(first, Mapping):
-        if list(first) != list(second):
+        keys, others = list(first), list(second)
+        same = (one == other or (one != one and other != other) for one, other in zip(keys, others))
+        if len(keys) != len(others) or not all(same):
             return path
-        return _first_of(((key, (first[key], second[key])) for key in first), path, above)
+        return _first_of(((key, (first[key], second[other])) for key, other in zip(keys, others)), path, above, seen)
     if isinstance(first, (set, frozenset)):
-        return None if sorted(map(repr, first)) == sorted(map(repr, second)) else path
+        one, other = ([repr(part) for part in side] for side in (first, second))
+        in_order = all(isinstance(part, COMPARED) for part in first)  # others are where their addresses put them
+        return None if (one == other if in_order else sorted(one) == sorted(other)) else path
     if isinstance(first, Sequence) and not isinstance(first, (str, bytes)):
         if len(first) != len(second):
             return path
-        return _first_of(enumerate(zip(first, second)), path, above)
+        return _first_of(enumerate(zip(first, second)), path, above, seen)
     if hasattr(first, "__dict__") or hasattr(first, "__slots__"):
-        return _difference(attributes(first), attributes(second), path, above)
+        return _difference(attributes(first), attributes(second), path, above, seen)
     return None if first is second or not isinstance(first, COMPARED) or repr(first) == repr(second) else path
 
 
-def _first_of(parts: Iterable[tuple[Any, tuple[Any, Any]]], path: str, above: frozenset[int]) -> str | None:
-    found = (_difference(first, second, f"{path}[{key!r}]", above) for key, (first, second) in parts)
+def _first_of(
+    parts: Iterable[tuple[Any, tuple[Any, Any]]],
+    path: str,
+    above: frozenset[int],
+    seen: _Seen,
+) -> str | None:
+    found = (_difference(first, second, f"{path}[{key!r}]", above, seen) for key, (first, second) in parts)
     return next((where for where in found if where is not None), None)

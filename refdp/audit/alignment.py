@@ -2,7 +2,8 @@
 
 A number is known by the path of its part, counted from the front or from the end of the lists that it is in, or by the
 path without these places; within a text, by the words in front of it. So what is behind a list of noise, which has
-another length in each run, is one column.
+another length in each run, is one column. One more name has keys of mappings, labels of tables and names of rows in
+place of places (`refdp.audit.row_names`).
 """
 
 from __future__ import annotations
@@ -18,13 +19,18 @@ from itertools import groupby
 import numpy as np
 from numpy.typing import NDArray
 
+from refdp.audit import row_names
 from refdp.audit.in_floats import NUMBER, in_floats, of_text
 from refdp.audit.reading import Leaf
 
 Floats = NDArray[np.float64]
 Key = tuple[float, int]
 Row = tuple[Floats, Floats, bool]
-"""Numbers of a run, shape (numbers,), their segments, shape (4 * segments,), and whether it raised."""
+"""Numbers of a run, shape (numbers,), their segments, shape (4 * segments,), and whether it raised.
+
+A segment is three names of a run of numbers and how many these are; or, with -1 there, one name each of the next three
+numbers, from the first on, by keys.
+"""
 
 ALIGNED = 48
 """Columns at most: those whose early runs lie farthest apart."""
@@ -38,11 +44,14 @@ SEGMENTS = 256
 """Of more segments of one output, those in the middle have no names."""
 PLACES = 512
 """Numbers are counted up to so many places from either end of parts, over all parts of an output; 4 a part at least."""
+KEYED = 4_000
+"""Of these numbers of an output, the first ones, keys are kept."""
 LABEL = 40
 """Characters in front of a number in a text that tell which one it is."""
 INDEX = re.compile(r"\[(\d+)\]")
 LAST = re.compile(r"\[\d+\]$")
 VECTOR = "[]"
+NEW_LINE = "\n"
 
 
 @dataclass
@@ -51,32 +60,42 @@ class Numbers:
 
     numbers: list[float] = field(default_factory=list)
     names: list[tuple[str, str]] = field(default_factory=list)
+    keys: list[str] = field(default_factory=list)
 
-    def add(self, path: str, blank: str, leaf: Leaf) -> None:
-        """All numbers of a leaf. blank: its path without numbers."""
+    def add(self, path: str, blank: str, leaf: Leaf, key: str = "") -> None:
+        """All numbers of a leaf. blank: its path without numbers. key: its path by keys, empty where it has none."""
         if not isinstance(leaf, str):
-            self._add(LAST.sub("[]", path), blank, in_floats(leaf))
+            self._add(LAST.sub("[]", path), blank, in_floats(leaf), LAST.sub("[]", key))
             return
-        end = 0
+        end, line = 0, ""
+        lines = "\n" in leaf
         for one in NUMBER.finditer(leaf):
-            self._add(f"{path} {leaf[end : one.start()][-LABEL:]}", blank, of_text(one.group()))
+            between = leaf[end : one.start()]
+            words = between[-LABEL:]
+            line = "" if lines and (not end or "\n" in between) else line
+            named = f"{key or path} {line} {words}" if key or line else ""
+            self._add(f"{path} {words}", blank, of_text(one.group()), named)
+            if not lines or not line:
+                line = f"{words.rpartition(NEW_LINE)[2]}{one.group()}" if one.group().isdecimal() else "." * lines
             end = one.end()
 
-    def _add(self, name: str, blank: str, floats: Iterable[float]) -> None:
+    def _add(self, name: str, blank: str, floats: Iterable[float], key: str) -> None:
         before = len(self.numbers)
         self.numbers += floats
         count = len(self.numbers) - before
         self.names += [(name, blank), *[(f"{name} left", f"{blank} left")] * (count - 1)][:count]
+        self.keys += [key, *[""] * (count - 1)][:count]
 
     def cut(self, most: int) -> None:
         """Leave out those in the middle of more than twice as many."""
         if len(self.numbers) > 2 * most:
-            self.numbers[most:-most] = []
-            self.names[most:-most] = []
+            for part in (self.numbers, self.names, self.keys):
+                part[most:-most] = []
 
     def segments(self) -> Floats:
-        """Runs of numbers of one name: its three digests and how many there are. Shape (4 * segments,)."""
-        return _segments([(name, blank, sum(1 for _ in group)) for (name, blank), group in groupby(self.names)])
+        """Runs of numbers of one name: its three digests and how many there are; keys. Shape (4 * segments,)."""
+        runs = _segments([(name, blank, sum(1 for _ in group)) for (name, blank), group in groupby(self.names)])
+        return np.append(runs, _of_keys([_digest(key) for key in self.keys[:KEYED]]))
 
 
 @lru_cache(maxsize=256)
@@ -92,14 +111,48 @@ def of_shape(shape: tuple[int, ...], left: int) -> Floats:
     return made
 
 
+def by_rows(array: NDArray[np.generic], segments: Floats) -> Floats:
+    """Segments of an array with these, and keys where its rows begin with whole numbers that differ, or columns do.
+
+    Shape (4 * segments,).
+    """
+    if array.ndim != 2 or min(array.shape) < 2 or array.size > KEYED:
+        return segments
+    if rows := row_names.of_rows(array):
+        width = array.shape[1]
+        keys = [f"{{{row}}}[{place}]" for row in rows for place in range(width)]
+    elif columns := row_names.of_columns(row_names.parts_in(array)):
+        keys = [f"[{place}]{{{column}}}" for place in range(len(array)) for column in columns]
+    else:
+        return segments
+    return np.append(segments, _of_keys([_digest(key) for key in keys]))
+
+
+def _of_keys(keys: list[float]) -> Floats:
+    """Digests of keys as segments, none if no number has one. Shape (4 * segments,)."""
+    if not any(keys):
+        return np.empty(0)
+    padded = np.zeros((-(-len(keys) // 3), 4))
+    padded[:, :3].flat[: len(keys)] = keys
+    padded[:, 3] = -1.0
+    return padded.ravel()
+
+
+def _parted(segments: Floats) -> tuple[Floats, list[float]]:
+    """Runs of numbers of one name, shape (runs, 4), and keys of the first numbers."""
+    lines = segments.reshape(-1, 4)
+    of_keys = lines[:, 3] < 0
+    return lines[~of_keys], lines[of_keys, :3].ravel().tolist()
+
+
 def with_score(segments: Floats, count: int, left: int) -> Floats:
     """Segments of a row of `count` numbers with a score in front of these and `left` numbers behind them.
 
     Shape (4 * segments,).
     """
-    own = segments if segments.size else _segments([(VECTOR, VECTOR, count)])
+    own, keys = _parted(segments if segments.size else _segments([(VECTOR, VECTOR, count)]))
     behind = _segments([("score left", "score left", left)] * bool(left))
-    return np.concatenate([_segments([("score", "score", 1)]), own, behind])
+    return np.concatenate([_segments([("score", "score", 1)]), own.ravel(), behind, _of_keys([0.0, *keys])])
 
 
 def _segments(runs: list[tuple[str, str, int]]) -> Floats:
@@ -150,7 +203,7 @@ def aligned(first: Sequence[Row], second: Sequence[Row], early: int) -> tuple[Fl
 def _chosen(first: Sequence[Row], second: Sequence[Row]) -> list[Key]:
     """Keys whose columns lie farthest apart, in the order in which they are seen."""
     rows = [*first, *second]
-    depth = max(PLACES // max(1, *(len(layout) // 4 for _, layout, _ in rows)), 4)
+    depth = max(PLACES // max(1, *(int(np.sum(layout[3::4] >= 0)) for _, layout, _ in rows)), 4)
     lengths: dict[float, set[int]] = {}
     seen: Counter[Key] = Counter()
     for found in map(_places, rows):
@@ -204,7 +257,11 @@ def _places(row: Row) -> dict[float, list[int]]:
         return {_digest(VECTOR): list(range(len(numbers)))} if numbers.size else {}
     found: dict[float, list[int]] = {}
     start = 0
-    for *names, count in layout.reshape(-1, 4).tolist():
+    runs, keys = _parted(layout)
+    for place, key in enumerate(keys):
+        if key:
+            found.setdefault(key, []).append(place)
+    for *names, count in runs.tolist():
         for name in dict.fromkeys(names):
             if name:
                 found.setdefault(name, []).extend(range(start, start + int(count)))

@@ -2,21 +2,28 @@
 
 `os._exit(0)` in an audited function would end `refdp audit` with nothing printed and status 0, which says that nothing
 was found. While such code runs in this process, the functions of `os` that do this raise SystemExit in place of it.
-What it leaves to be run at the end of the process has no say in the status either.
+What it leaves to be run at the end of the process has no say in the status either, and C's `exit`, by which other
+languages end it, gives 2 where nothing is decided. C's `_exit`, called past Python, nothing here can change.
 """
 
 from __future__ import annotations
 
 import atexit
+import ctypes
 import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from types import ModuleType
 from typing import Any, NoReturn
 
 ENDING = ("_exit", "execv", "execve")
 """What ends a process without a word: all other `os.exec*` call the last two."""
+MODULES: tuple[ModuleType, ...] = (os, sys.modules[os.name])
+"""Who has these: `os` has them from `posix` or `nt`."""
 END = os._exit
+UNDECIDED = 2
+"""The status of a process that ended before anything was decided."""
 _LAST: list[int] = []
 """The status that is decided, of this process."""
 
@@ -31,8 +38,18 @@ def keep_status() -> None:
     def keeping(real: Callable[..., Any]) -> Callable[..., Any]:
         return lambda *given, **named: END(_LAST[-1]) if _LAST and os.getpid() == here else real(*given, **named)
 
-    for name in ENDING:
-        setattr(os, name, keeping(getattr(os, name)))
+    for module in MODULES:
+        for name in ENDING:
+            setattr(module, name, keeping(getattr(module, name)))
+    _at_exit_of_c(UNDECIDED)
+
+
+def _at_exit_of_c(status: int) -> None:
+    """From now on C's `exit` ends this process, and those that it forks, with that status; nothing on Windows."""
+    with suppress(AttributeError, OSError, TypeError):
+        library = ctypes.CDLL(None)
+        end = ctypes.cast(library._exit, ctypes.c_void_p)
+        library.__cxa_atexit(end, ctypes.c_void_p(status), None)  # the last one that is left there is called first
 
 
 def leave(status: int) -> NoReturn:
@@ -42,21 +59,28 @@ def leave(status: int) -> NoReturn:
     """
     _LAST.append(status)
     try:
+        _at_exit_of_c(status)
+        _run_what_was_left()
+        sys.stderr.flush()
+    finally:  # streams are what foreign code has put there, and may raise whatever it likes
+        END(status)
+
+
+def _run_what_was_left() -> None:
+    try:
         atexit._run_exitfuncs()
     except BaseException as error:  # which Python has printed
         print(f"refdp: what audited code left to be run at the end raised {type(error).__name__}", file=sys.stderr)
-    with suppress(OSError, ValueError):
-        sys.stderr.flush()
-    END(status)
 
 
 @contextmanager
 def stays() -> Iterator[None]:
-    """This process is ended by nothing of `os` but a signal inside; processes that it forks may end as they like.
+    """This process is ended by no function of Python but a signal inside; processes that it forks may end as they like.
 
     Errors: SystemExit, with the status or the name of the other program, where that is tried.
     """
-    here, kept = os.getpid(), {name: getattr(os, name) for name in ENDING}
+    here = os.getpid()
+    kept = {(module, name): getattr(module, name) for module in MODULES for name in ENDING}
 
     def refusing(real: Callable[..., Any]) -> Callable[..., Any]:
         def ended(*given: Any, **named: Any) -> Any:
@@ -67,11 +91,11 @@ def stays() -> Iterator[None]:
         return ended
 
     inside = True
-    for name, real in kept.items():
-        setattr(os, name, refusing(real))
+    for (module, name), real in kept.items():
+        setattr(module, name, refusing(real))
     try:
         yield
     finally:
         inside = False
-        for name, real in kept.items():
-            setattr(os, name, real)
+        for (module, name), real in kept.items():
+            setattr(module, name, real)

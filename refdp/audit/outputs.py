@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from refdp.audit import alignment
-from refdp.audit.alignment import Numbers, of_shape
+from refdp.audit.alignment import Numbers, by_rows, of_shape
 from refdp.audit.by_name import HEAP_TYPE
 from refdp.audit.hidden_memory import behind, metadata
 from refdp.audit.in_floats import NUMBER, WHOLE, digits_left
@@ -73,13 +73,13 @@ def whole_row(output: Any) -> Floats:
             row = np.append(row, [float(one - int(float(one))) for one in _large(output)])  # floats beside it
         zeros = np.flatnonzero((nearest == 0) & np.signbit(nearest))
         signs = _digest(zeros.tolist()) if zeros.size else 0.0
-        segments = of_shape(array.shape, len(row) - array.size)
+        segments = by_rows(array, of_shape(array.shape, len(row) - array.size))
         beside_it = [signs, 0.0, 0.0, 0.0, _digest(_kinds(output)), 0.0, 0.0]
         return np.concatenate([row, segments, [len(segments) // 4], beside_it])
     reading = read(output)
     found = Numbers()
     for path, leaf in reading.leaves.items():
-        found.add(path, reading.blank.get(path, path), leaf)
+        found.add(path, reading.blank.get(path, path), leaf, reading.named.get(path, ""))
     if not found.numbers:
         return np.array([0.0, _digest((list(reading.leaves.items()), reading.spelled)), *_beside(reading)[1:]])
     for name in reading.keys:

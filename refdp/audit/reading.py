@@ -26,7 +26,8 @@ class Reading:
     without their numbers. odd: the first of these without their places. wholes: of every number in a text, whether it
     is written as a whole one. left: by path, what was not looked into. visited: parts that were looked at. modules:
     what functions know as their modules, each read once. keys: names in mappings that have numbers. blank: paths from
-    there on without these numbers. whole: spelled has texts as a whole, with their numbers.
+    there on without these numbers. named: paths from there on by keys and labels in place of places. rows: of lists at
+    these paths, what their parts are known by from outside. whole: spelled has texts as a whole, with their numbers.
     """
 
     leaves: dict[str, Leaf] = field(default_factory=dict)
@@ -39,6 +40,8 @@ class Reading:
     modules: dict[int, Any] = field(default_factory=dict)
     keys: list[str] = field(default_factory=list)
     blank: dict[str, str] = field(default_factory=dict)
+    named: dict[str, str] = field(default_factory=dict)
+    rows: dict[str, list[str]] = field(default_factory=dict)
     whole: bool = False
 
     def note(self, thing: Any, path: str, *, within: bool) -> None:
@@ -55,6 +58,13 @@ class Reading:
         self.keys.append(name)
         self.blank[path + name] = self.blank.get(path, path) + NUMBER.sub("0", name)
         self.note_numbers(name, path)
+
+    def note_name(self, name: str, path: str, key: str) -> None:
+        """What a part of this name is known by, of what is at this path; no key of its own is an empty one."""
+        if key:
+            self.named[path + name] = f"{self.named.get(path, path)}{{{key}}}"
+        elif path in self.named and name:
+            self.named[path + name] = self.named[path] + name
 
     def note_numbers(self, text: str, path: str) -> None:
         """How numbers in a text are written."""

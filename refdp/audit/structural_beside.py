@@ -25,6 +25,7 @@ from refdp.audit.by_name import has_its_name
 from refdp.audit.in_floats import of_text
 from refdp.audit.inside import attributes, foreign, inside, of_error, reduced
 from refdp.audit.kept import CACHED, kept_beside
+from refdp.audit.row_names import Named, key_name
 
 
 def beside(thing: Any) -> Iterator[tuple[str, Any]]:
@@ -210,7 +211,8 @@ def is_frame(thing: Any) -> bool:
 def frame_parts(thing: Any) -> Iterator[tuple[str, Any]]:
     """Values, labels of rows and columns, and whatever else a table of pandas was given."""
     if hasattr(thing, "columns"):
-        yield from ((f".iloc[:, {place}]", _values(thing.iloc[:, place])) for place in range(len(thing.columns)))
+        for place, label in enumerate(thing.columns):
+            yield Named(f".iloc[:, {place}]", key_name(label)), _values(thing.iloc[:, place])
         yield ".columns", thing.columns
     elif hasattr(thing, "levels"):
         yield "", [tuple(row) for row in thing]

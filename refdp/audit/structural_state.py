@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from refdp.audit import inside
+from refdp.audit import inside, row_names
 from refdp.audit.by_name import HEAP_TYPE
 from refdp.audit.hidden_memory import behind, between, metadata
 from refdp.audit.in_floats import BYTES, NUMBER, in_floats, left_of_long, odd_nans, of_text
@@ -161,7 +161,8 @@ def _of_one(thing: Any, path: str, depth: int, above: frozenset[int], reading: R
     if id(thing) in above:
         return
     among, array = above | {id(thing)}, _says_kinds(thing)
-    for name, part in parts:
+    rows, columns = _names_of_rows(thing, reading.rows.get(path, []), within)
+    for place, (name, part) in enumerate(parts):
         if depth >= DEEPEST:
             reading.left[path] = f"it is {DEEPEST} levels deep"
             return
@@ -169,7 +170,30 @@ def _of_one(thing: Any, path: str, depth: int, above: frozenset[int], reading: R
             reading.note_key(name, path)
         elif path in reading.blank:
             reading.blank[path + name] = reading.blank[path] + name
+        in_order = place < len(rows) and name == f"[{place}]"
+        reading.note_name(name, path, rows[place] if in_order else getattr(name, "key", ""))
+        if columns and (not is_frame(thing) or name == "" or name.startswith(".iloc")):
+            reading.rows[path + name] = columns
         yield from _walk(part, path + name, depth + 1, among, reading, array)
+
+
+def _names_of_rows(thing: Any, given: list[str], within: bool) -> tuple[list[str], list[str]]:
+    """What the parts of a list are known by, and what the parts of these are. given: what its parts are from outside.
+
+    A number in front of rows of an array, which stand within it, is read where the array is.
+    """
+    try:
+        if is_frame(thing):
+            return [], row_names.of_table(thing) if hasattr(thing, "index") else given
+        is_list = type(thing) in (list, tuple) or (isinstance(thing, np.ndarray) and not thing.dtype.names)
+        if is_list and not isinstance(thing, np.ma.MaskedArray):
+            if given and len(thing) == len(given):
+                return given, []
+            rows = [] if within else row_names.of_rows(thing)
+            return rows, [] if rows or within else row_names.of_columns(row_names.parts_in(thing))
+        return [], given or row_names.of_columns(row_names.parts_in(thing))
+    except Exception:  # foreign code: what has no name has its place
+        return [], []
 
 
 def _says_kinds(thing: Any) -> bool:
@@ -254,7 +278,8 @@ def _pairs(mapping: Mapping[Any, Any]) -> Iterator[tuple[str, Any]]:
     more = []
     for place, (key, value) in enumerate(pairs):
         plain = _is_plain(key)
-        yield f"[{key!r}]" if plain else f"[key {place}]", value
+        told = row_names.key_name(key) if not plain or type(key) is int else ""
+        yield row_names.Named(f"[{key!r}]" if plain else f"[key {place}]", told), value
         if not plain:
             more.append((f" key {place}", key))
     yield from more

@@ -92,7 +92,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _end_report() -> None:
     """What audited code prints when the interpreter ends is no part of a report: it goes where errors go."""
-    with suppress(io.UnsupportedOperation):  # a caller's own streams
+    with suppress(Exception):  # streams of a caller, or what foreign code put there
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
 
 

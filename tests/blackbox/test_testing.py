@@ -210,12 +210,36 @@ def test_noninterference() -> None:
 
 @pytest.mark.parametrize(
     "of", [lambda n: np.int64(2**60) + 50 * n, lambda n: 2**60 + 50 * n, lambda n: np.uint64(2**63) + np.uint64(50 * n),
-           lambda n: np.longdouble(2) ** 60 + 50 * n, lambda n: [2**62, 2**60 + 50 * n]],
+           lambda n: np.longdouble(2) ** 60 + 50 * n, lambda n: [2**62, 2**60 + 50 * n],
+           lambda n: [2**60 + 50 * n, 0.5], lambda n: (np.int64(2**60) + 50 * n, np.float64(0.25)),
+           lambda n: [2**63 + 50 * n, -1], lambda n: [np.uint64(2**63 + 50 * n), np.int64(-1)],
+           lambda n: 2**70 + 50 * n,
+           lambda n: np.array([2**63 + 50 * n, np.int64(-1), 0.5], dtype=object), lambda n: Decimal(10**30 + 50 * n),
+           lambda n: [[2**60 + 50 * n, 0.5], [1.0, np.longdouble(0.1)]], lambda n: Fraction(10**30 + 50 * n, 1),
+           lambda n: pd.DataFrame({"n": [2**60 + 50 * n, 1], "mean": 0.5}), lambda n: deque([2**60 + 50 * n, 0.5]),
+           lambda n: 2**60 + 50 if n == 2 else 2.0**60, lambda n: pd.DataFrame({"n": [2**60 + 50 * n], "b": [True]})],
 )  # fmt: skip
 def test_changes_of_numbers_beyond_2_to_the_53_are_exact(of: Any) -> None:
     with pytest.raises(AssertionError, match="sensitivity 50 at pair 0"):
         assert_sensitivity(lambda records: of(len(records)), [ONE_MORE], 1)
     assert assert_sensitivity(lambda records: of(len(records)), [ONE_MORE], 50) == 50
+
+
+@pytest.mark.parametrize("norm", [1, 2, "max"])
+def test_changes_beyond_floats_and_below_are_told(norm: Any) -> None:
+    far = {2: 1.5e308, 3: -1.5e308}
+    for of in (lambda n: [far[n]], lambda n: [far[n], 7], lambda n: 10 ** (400 + n)):
+        for bound in (1e308, 1.7976931348623157e308):
+            with pytest.raises(AssertionError, match="sensitivity inf at pair 0"):
+                assert_sensitivity(lambda records: of(len(records)), [ONE_MORE], bound, norm=norm)  # noqa: B023
+    with pytest.raises(AssertionError, match=r"sensitivity 4\.94065646e-324 at pair 0"):
+        assert_sensitivity(lambda records: Fraction(len(records), 10**400), [ONE_MORE], 0, norm=norm)
+    for of in (lambda n: [2**70, np.nan], lambda n: Decimal("nan"), lambda n: [2**70, np.longdouble("inf")]):
+        with pytest.raises(AssertionError, match="a value is infinite or not a number"):
+            assert_sensitivity(lambda records: of(len(records)), [ONE_MORE], 1, norm=norm)  # noqa: B023
+    for result in ([1, "a"], [1, None], np.array([1, None], dtype=object), [[1, 2], [3]], [1, [2]], {"a": 1}, [1, 1j]):
+        with pytest.raises(InvalidParameter, match="a number or an array of numbers"):
+            assert_sensitivity(lambda records: result, [ONE_MORE], 1, norm=norm)  # noqa: B023
 
 
 def test_what_says_nothing_of_a_sensitivity() -> None:
@@ -231,6 +255,7 @@ def test_what_says_nothing_of_a_sensitivity() -> None:
         assert_sensitivity(lambda records: draw.random(), [ONE_MORE], 1)
 
 
+ROW = [1.0]
 ONE_MORE = ([1.0, 2.0], [1.0, 2.0, 3.0])
 
 
@@ -258,7 +283,8 @@ def with_attribute(kept: int) -> Numbers:
     "build", [lambda n: Holding(n).predict, lambda n: ValueError(n), with_attribute,
               lambda n: defaultdict(partial(int, n)), lambda n: deque([1], maxlen=n), lambda n: {n == 2 or 1.0: 0},
               lambda n: np.ma.array([float(n)], mask=[True]), lambda n: re.compile("a" * 300 + str(n)),
-              lambda n: np.zeros((3, 3), order="C" if n == 2 else "F")],
+              lambda n: np.zeros((3, 3), order="C" if n == 2 else "F"), lambda n: set([8, 16] if n == 2 else [16, 8]),
+              lambda n: [ROW, ROW if n == 2 else list(ROW)], lambda n: [list(ROW), ROW if n == 2 else list(ROW), ROW]],
 )  # fmt: skip
 def test_what_a_result_holds_beside_its_values(build: Any) -> None:
     def built(records: Any, values: Any) -> Any:
@@ -271,7 +297,8 @@ def test_what_a_result_holds_beside_its_values(build: Any) -> None:
 def test_what_is_read_is_compared_and_no_more_is_claimed() -> None:
     point = namedtuple("point", "x")
     for made in (lambda: pd.DataFrame({"a": ["x", "y"]}), lambda: pd.RangeIndex(3), lambda: point(1),
-                 lambda: np.random.default_rng()):  # fmt: skip
+                 lambda: np.random.default_rng(), lambda: {float("nan"): 1, "a": [ROW, ROW, list(ROW)]},
+                 lambda: {(1, "a"), object}, lambda: [ROW, {"a": ROW}, np.ones(2)]):  # fmt: skip
         assert assert_noninterference(lambda records, values: made(), ONE_MORE, [1]) == 1  # noqa: B023
     with pytest.raises(InvalidParameter, match="not examined: the result: nothing shows what is in a generator"):
         assert_noninterference(lambda records, values: (one for one in records), ONE_MORE, [1])

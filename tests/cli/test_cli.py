@@ -510,7 +510,8 @@ def test_the_installed_command_exits_with_the_status() -> None:
 @pytest.mark.parametrize(
     "ending", ["import os; end = lambda: os._exit(0)", "from os import _exit; end = lambda: _exit(0)",
                "import os, sys; end = lambda: os.execv(sys.executable, [sys.executable, '-c', ''])",
-               "import sys; end = sys.exit = lambda *given: 1 / 0"],
+               "import sys; end = sys.exit = lambda *given: 1 / 0", "import posix; end = lambda: posix._exit(0)",
+               "import ctypes; end = lambda: ctypes.CDLL(None).exit(0)", "import sys; sys.stderr = None; end = print"],
 )  # fmt: skip
 def test_what_audited_code_leaves_for_the_end_has_no_say_in_the_status(ending: str, tmp_path: Path) -> None:
     tmp_path.joinpath("ends.py").write_text(
@@ -522,6 +523,25 @@ def test_what_audited_code_leaves_for_the_end_has_no_say_in_the_status(ending: s
         [*command, "--epsilon", "1", "--samples", "300", "--json"], cwd=tmp_path, capture_output=True, check=False
     )
     assert (json.loads(done.stdout)["verdict"], done.returncode) == ("VIOLATION", 1)
+
+
+@pytest.mark.parametrize("ending", ["import posix; posix._exit(0)", "import ctypes; ctypes.CDLL(None).exit(0)"])
+def test_a_run_that_ends_the_process_is_no_run_without_findings(ending: str, tmp_path: Path) -> None:
+    tmp_path.joinpath("ends.py").write_text(f"def run(records, seed):\n    {ending}\n")
+    tmp_path.joinpath("pair.json").write_text('{"first": [[1.0]], "second": []}')
+    command = [
+        sys.executable,
+        "-m",
+        "refdp",
+        "audit",
+        "--callable",
+        "ends:run",
+        "--pair",
+        "pair.json",
+        "--epsilon",
+        "1",
+    ]
+    assert subprocess.run(command, cwd=tmp_path, capture_output=True, check=False).returncode == 2
 
 
 def test_the_command_line_and_the_demo_need_no_optional_package() -> None:

@@ -25,6 +25,10 @@ def test_private(refdp):
 def test_broken(refdp):
     refdp.assert_dp(laplace, PAIR, epsilon=0.3, low_bits=False)
 
+@pytest.mark.parametrize("epsilon", np.array([1.0]))
+def test_numpy(refdp, epsilon):
+    refdp.assert_dp(laplace, PAIR, epsilon=epsilon, low_bits=False)
+
 def test_sensitivity(refdp):
     assert refdp.assert_sensitivity(sum, [PAIR], 1.0) == 1.0
 
@@ -57,12 +61,12 @@ def outcome(suite: Path, *options: str) -> str:
 
 def test_without_the_option_privacy_is_skipped(suite: Path) -> None:
     told = outcome(suite)
-    assert "1 passed, 4 skipped" in told
+    assert "1 passed, 5 skipped" in told
 
 
 def test_with_it_broken_code_and_audits_fail(suite: Path) -> None:
     told = outcome(suite, "--refdp", "--refdp-samples", "2000")
-    assert "3 failed, 4 passed" in told, told
+    assert "3 failed, 5 passed" in told, told
     for name in ("test_broken", "audit: total", "audit: count"):
         assert name in told
     assert "not (0.3, 0) private" in told and "toydp.py:" in told and "no proof of privacy" in told
@@ -70,5 +74,5 @@ def test_with_it_broken_code_and_audits_fail(suite: Path) -> None:
 
 
 def test_the_summary_is_the_same_from_two_processes(suite: Path) -> None:
-    told = outcome(suite, "--refdp", "--refdp-samples", "2000", "-n", "2", "-k", "private", "-p", "xdist")
-    assert "no proof of privacy" in told and "test_private: epsilon >= " in told and "1 passed" in told
+    told = outcome(suite, "--refdp", "--refdp-samples", "2000", "-n", "2", "-k", "private or numpy", "-p", "xdist")
+    assert "no proof of privacy" in told and "test_private: epsilon >= " in told and "2 passed" in told, told
