@@ -150,7 +150,10 @@ def follow(
 
 
 def on_grid(mechanism: Mechanism, output: Array) -> Array:
-    """The nearest outputs that the mechanism can have: what is beside its grid can be the true value, in low digits."""
+    """The nearest outputs that the mechanism can have: what is beside its grid can be the true value, in low digits.
+
+    Of the output's shape.
+    """
     if step := getattr(mechanism, "step", 0.0):
         return np.asarray(np.rint(output / step) * step)
     return snap(output, getattr(mechanism, "sd", None) or mechanism.scale)  # type: ignore[attr-defined]

@@ -223,7 +223,10 @@ def _far(paper: str, kind: str, number: int) -> tuple[random.Random, Any, Record
 
 
 def run_json(params: Any, records: Records, given: tuple[Floats, Floats] | None = None) -> dict[str, Any]:
-    """What a run is about. given: features and labels before they were moved into their bounds."""
+    """What a run is about.
+
+    given: features and labels before they were moved into their bounds, shapes (rows, features) and (rows,).
+    """
     told = records_json(records) if given is None else {"x": floats(given[0]), "y": floats(given[1])}
     return {"params": params_json(params), "schema": schema_json(records.schema), **told}
 
