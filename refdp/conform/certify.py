@@ -10,10 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from refdp.audit.verdicts import Row, Verdict, exit_status, is_ok, summary
 from refdp.conform.compare import differences
 from refdp.conform.drawn import Drawn, looked_at
-from refdp.conform.follow import Parted, Released, claims_less, follow
+from refdp.conform.follow import Parted, Released, claims_less, follow, on_grid
 from refdp.conform.implied import REST, Finding, again, evidence, noise_tests
 from refdp.conform.plain import array_out, schema_digest
 from refdp.conform.tape_file import Tape, records_digest
@@ -85,7 +87,7 @@ def certify(
             continue
         runs.append((params, model, released, _other_scores(paper, params, records, tape)))
         drawn.append(others)
-        rows += _mechanisms(told, released) + _values(told, released)
+        rows += _beside_grid(told, released) + _mechanisms(told, released) + _values(told, released)
         rows += _model(told, model, models[number - 1]) if models else []
     if runs and not any(row.what == "plan" for row in rows):
         count = sum(len(released) for _, _, released, _ in runs)
@@ -225,6 +227,14 @@ def _once(runs: Sequence[Sequence[Released]]) -> list[Row]:
     return (
         [] if found is None else [Row(found.what, Verdict.VIOLATION, f"{found.seen}; a run counts once", found.power)]
     )
+
+
+def _beside_grid(told: str, released: Sequence[Released]) -> list[Row]:
+    """Floats that their noise cannot give: in the digits below its grid can be the true values."""
+    noisy = [one for one in released if not isinstance(one.mechanism, Exponential)]
+    off = next((one for one in noisy if not np.array_equal(on_grid(one.mechanism, one.output), one.output)), None)
+    reason = f"{told}: {off.name if off else ''}: an output that is not on the grid of the noise"
+    return [] if off is None else [Row("plan", Verdict.VIOLATION, reason)]
 
 
 def _other_scores(paper: str, params: Any, records: Records, tape: Tape) -> list[Released] | None:

@@ -153,7 +153,7 @@ def test_an_app_is_written_once(tmp_path: Path) -> None:
     """All of its files, or none where one of them is there; each app is a run of its own."""
     found = federate.new(tmp_path / "a")
     written = sorted(str(one.relative_to(tmp_path / "a")) for one in (tmp_path / "a").rglob("*") if one.is_file())
-    assert found["files"] == written and len(written) == 5 and found["directory"] == str(tmp_path / "a")
+    assert found["files"] == written and len(written) == 6 and found["directory"] == str(tmp_path / "a")
     place = tmp_path / "a" / "refdp_app" / "run.json"
     assert found["next"] == f"edit {place}, then refdp federate check {tmp_path / 'a'}"
     federate.new(tmp_path / "b")

@@ -14,6 +14,7 @@ import pytest
 
 from refdp.audit.verdicts import Verdict
 from refdp.conform import certify, implied, tape_file
+from refdp.conform.follow import on_grid
 from refdp.conform.implied import smallest_scale_error
 from refdp.faces import cli, registry
 from refdp.noise.mechanisms import DiscreteLaplace, Exponential
@@ -47,12 +48,14 @@ class Wrong(SampleSource):
         if self.bare:
             return np.array(value)
         if self.again:
-            return np.asarray(value + self.kept.setdefault(value.shape, output - value))
+            return on_grid(mechanism, value + self.kept.setdefault(value.shape, output - value))
         if self.turned:
             kept = self.kept.pop(value.shape, None)
-            return np.asarray(value - (self.kept.setdefault(value.shape, value - output) if kept is None else kept))
+            return on_grid(
+                mechanism, value - (self.kept.setdefault(value.shape, value - output) if kept is None else kept)
+            )
         end = self.last if request.path[-2:] == ("ensemble 1 3", "leaves") else 1.0
-        return np.asarray(value + self.factor * end * (output - value))
+        return on_grid(mechanism, value + self.factor * end * (output - value))
 
 
 def ran(paper: str, seed: int, params: Any = None, source: Any = None, **wrong: Any) -> tuple[tape_file.Tape, str]:

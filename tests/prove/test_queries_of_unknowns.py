@@ -378,6 +378,12 @@ def test_what_hosts_elsewhere_get_of_another_kind_is_refused() -> None:
         reader(Start(np.float32(0.5)))  # type: ignore[arg-type]
 
 
+def put(described: Any, name: str, value: Any) -> Any:
+    """As it would be if it did not keep Python's own texts."""
+    object.__setattr__(described, name, value)
+    return described
+
+
 def test_parameters_and_schemas_that_are_of_another_kind_elsewhere_are_refused() -> None:
     for params in (Settings(np.float64(8.0)), Settings(trees=np.int64(2)), Settings(np.str_("a"))):  # type: ignore[arg-type]
         with pytest.raises(Unmodelled, match="which is of another kind in JSON"):
@@ -388,9 +394,9 @@ def test_parameters_and_schemas_that_are_of_another_kind_elsewhere_are_refused()
 
     params = Settings()
     for kind, target in (
-        (Categorical(np.str_("c"), ("a",)), Interval(0.0, 1.0)),
-        (Categorical("c", (np.str_("a"), "b")), Interval(0.0, 1.0)),
-        (FEATURES[0], Classes((np.str_("a"), "b"))),
+        (put(Categorical("c", ("a",)), "name", np.str_("c")), Interval(0.0, 1.0)),
+        (put(Categorical("c", ("a", "b")), "categories", (np.str_("a"), "b")), Interval(0.0, 1.0)),
+        (FEATURES[0], put(Classes(("a", "b")), "values", (np.str_("a"), "b"))),
         (FEATURES[0], Own(0.0, 1.0)),
     ):
         schema = Schema((kind,), target)
