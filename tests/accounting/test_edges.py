@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from fractions import Fraction
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,12 +12,14 @@ import pytest
 from account_plans import ADD_REMOVE, REPLACE_ONE, gaussian, laplace, plan, release, sampled_gaussian
 from flint import arb, ctx
 
-from refdp.accounting import account, calibrate_count, composition
+from refdp.accounting import IndividualFilter, IndividualOdometer, account, calibrate_count, composition
 from refdp.accounting import gaussian as exact
 from refdp.accounting.arrays import Array
 from refdp.accounting.binomial import log_masses_above
 from refdp.accounting.normal import normalise
+from refdp.accounting.precise import gaussian_delta
 from refdp.accounting.pure import kov_delta
+from refdp.accounting.selection import Repetitions, selection_epsilon
 from refdp.errors import InvalidParameter
 from refdp.noise.mechanisms import DiscreteLaplace, Exponential, Gaussian, Laplace
 from refdp.privacy.events import (
@@ -272,3 +275,45 @@ def test_the_lower_end_at_delta_0_is_below_epsilon_where_the_largest_loss_is_rar
     """Its mass is below 1e-30: what is found without it stays a lower end."""
     found = account(laplace(10.0, 200), delta=0.0)
     assert 0.0 < found.lower < found.upper == pytest.approx(20.0)
+
+
+def test_what_a_record_spends_is_never_below_the_sum_of_its_costs() -> None:
+    """A cost below half a unit in the last place is lost whole where sums are rounded to the nearest."""
+    cost, count = 0.98 * 2.0**-53, 1000
+    filters, odometer = IndividualFilter(1, np.array([2.0]), np.array([2.0])), IndividualOdometer(1, 2.0)
+    for one in (filters, odometer):
+        one.charge(np.array([[1.0]]) if one is filters else np.array([1.0]))
+        for _ in range(count):
+            one.charge(np.array([[cost]]) if one is filters else np.array([cost]))
+    truth = 1 + Fraction(cost) * count
+    assert Fraction(filters.spent[0, 0]) >= truth
+    assert Fraction(odometer.losses(0.5)[0] - math.log(2)) >= truth
+
+
+@pytest.mark.parametrize("delta", [0.0, -1e-6, 1.0, 2.0, math.nan])
+def test_a_filter_has_no_guarantee_at_a_delta_outside_of_its_domain(delta: float) -> None:
+    with pytest.raises(InvalidParameter, match="delta"):
+        IndividualFilter(1, np.array([2.0]), np.array([2.0])).guarantee(delta)
+
+
+@pytest.mark.parametrize("delta", [-1e-6, 2.0, math.nan])
+def test_a_selection_costs_nothing_at_a_delta_outside_of_its_domain(delta: float) -> None:
+    with pytest.raises(InvalidParameter, match="delta"):
+        selection_epsilon(Repetitions(1.0, 0.1), [laplace(1.0, 1)], delta)
+
+
+@pytest.mark.parametrize("epsilon", [1e17, 2.5e18, 1e300])
+def test_gaussians_have_a_delta_where_the_exponential_of_epsilon_is_beyond_decimals(epsilon: float) -> None:
+    assert 0 < exact.delta(1.0, epsilon) <= 1e-300
+    assert 0 < account(gaussian(1.0, 1), epsilon=epsilon).upper <= 1e-300
+
+
+def test_both_forms_of_a_gaussians_delta_meet() -> None:
+    below, above = (gaussian_delta(4.4e8, 10**17 + side) for side in (0, 1))
+    fall = math.exp(-(1e17 / 4.4e8 - 2.2e8) / 4.4e8)  # of the tail, whose logarithm is -x^2 / 2, by one of epsilon
+    assert 0 < above < below and float(above / below) == pytest.approx(fall, rel=1e-6)
+
+
+def test_a_group_beyond_all_floats_is_refused() -> None:
+    with pytest.raises(InvalidParameter, match="group a whole number of 1329 bits"):
+        account(laplace(1.0, 1), delta=1e-5, group=10**400)
