@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 EXTRAS := test,proofs,oracles,plots,data,notebooks,dask,docs
 
-.PHONY: lab flower engines vectors prove prove-kept prove-slack prove-matrix evidence audits coq coq-mutants demo docs labs test quick check format verify ledger statistics bench reproduce mutants mutate enclosures clean
+.PHONY: lab flower engines vectors prove prove-kept prove-slack prove-matrix evidence audits coq coq-mutants demo docs labs test long quick check format verify ledger statistics bench reproduce mutants mutate enclosures clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -40,9 +40,13 @@ demo: $(VENV)/demo.stamp  ## train, certify and audit on data bundled with sciki
 # without, the files that load data frames, plots and solvers.
 FORKING := tests/audit tests/additions tests/labs tests/dpxgboost/test_replay.py tests/inprivate/test_replay.py
 
-test: check  ## everything that CI runs
-	$(BIN)/python -m pytest -n 2 -m "not statistics" $(FORKING)
-	$(BIN)/python -m pytest -n 2 -m "not statistics" $(FORKING:%=--ignore=%)
+test: check  ## lint, format, types, and all tests but the longest and the statistical: twenty minutes of two cores
+	$(BIN)/python -m pytest -n 2 -m "not statistics" --brief $(FORKING)
+	$(BIN)/python -m pytest -n 2 -m "not statistics" --brief $(FORKING:%=--ignore=%)
+
+long: $(VENV)/test.stamp  ## the longest tests, named in tests/long.txt; CI runs them after make test
+	$(BIN)/python -m pytest -n 2 -m "not statistics" --long $(FORKING)
+	$(BIN)/python -m pytest -n 2 -m "not statistics" --long $(FORKING:%=--ignore=%)
 
 quick: $(VENV)/test.stamp  ## the tests that took less than a tenth of a second each, for the moment between two edits
 	$(BIN)/python -m pytest -n 2 -m "not statistics" --quick

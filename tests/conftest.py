@@ -1,8 +1,9 @@
-"""Options of the suite: `--quick` leaves out the functions that were slow when `--note-slow` last wrote them down.
+"""Options of the suite: what the functions that took long when `--note-slow` last wrote them down are left out of.
 
 Times are of the processor, with those of child processes, so that other people's work on the machine does not count.
-tests/slow.txt names functions, with all of their parameters: `make test` runs them, the moment between two edits does
-not.
+Two lists name functions, with all of their parameters. Those of tests/slow.txt are not run in the moment between two
+edits (`--quick`); those of tests/long.txt, the longest, not by `make test` (`--brief`) but by `make long` (`--long`).
+CI runs both.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import ctypes
 import os
 import sys
 from collections import Counter
-from collections.abc import Generator
+from collections.abc import Collection, Generator
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +25,12 @@ from refdp.faces.registry import PAPERS
 from refdp.ledger.proved import running
 
 EVERY, SELDOM = isolated.THOROUGH, 1 << 30
-SLOW = Path(__file__).with_name("slow.txt")
+SLOW, LONG = (Path(__file__).with_name(name) for name in ("slow.txt", "long.txt"))
 ROOT = SLOW.parents[1]
 CASE, WHOLE = 0.1, 2.0
 """A function is slow if one of its cases takes CASE seconds of processor time, or all of them together WHOLE."""
+LONGEST = 5.0
+"""A function is long if its cases together take so many seconds: the others are run in twenty minutes of two cores."""
 
 KEPT = 1 << 30
 """Bytes of freed memory that a process of tests keeps: large arrays are made again where the last ones were.
@@ -62,20 +65,23 @@ keep(KEPT)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--quick", action="store_true", help="leave out the tests named in tests/slow.txt")
+    parser.addoption("--quick", action="store_true", help="leave out the tests named in tests/slow.txt or long.txt")
+    parser.addoption("--brief", action="store_true", help="leave out the tests named in tests/long.txt")
+    parser.addoption("--long", action="store_true", help="run the tests named in tests/long.txt alone")
     parser.addoption(
-        "--note-slow", action="store_true", help="write into tests/slow.txt which of the tests run are slow"
+        "--note-slow", action="store_true", help="write into tests/slow.txt and long.txt which of the tests run belong"
     )
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if not config.getoption("--quick"):
+    quick, only = config.getoption("--quick"), config.getoption("--long")
+    if not (quick or only or config.getoption("--brief")):
         return
-    slow = set(SLOW.read_text(encoding="utf-8").split("\n"))
-    left = [item for item in items if function_of(item.nodeid) in slow]
+    named = {*listed(LONG), *(listed(SLOW) if quick else ())}
+    left = [item for item in items if (function_of(item.nodeid) in named) is not only]
     if left:
         config.hook.pytest_deselected(items=left)
-        items[:] = [item for item in items if function_of(item.nodeid) not in slow]
+        items[:] = [item for item in items if (function_of(item.nodeid) in named) is only]
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -125,17 +131,19 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     if session.config.getoption("--note-slow") and not hasattr(session.config, "workerinput"):
-        before = SLOW.read_text(encoding="utf-8").split()
-        SLOW.write_text("".join(f"{name}\n" for name in noted(before, _worst, _total)), encoding="utf-8")
+        slow = {name for name in _total if _worst[name] > CASE or _total[name] > WHOLE}
+        for path, found in ((SLOW, slow), (LONG, {name for name in _total if _total[name] > LONGEST})):
+            path.write_text("".join(f"{name}\n" for name in noted(listed(path), found, _total)), encoding="utf-8")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     if config.getoption("--note-slow"):
-        slow = set(SLOW.read_text(encoding="utf-8").split())
-        left = sum(seconds for name, seconds in _total.items() if name not in slow)
-        terminalreporter.write_line(
-            f"{len(slow)} slow functions; --quick would have left {left:.0f} of {_total.total():.0f} s"
-        )
+        for option, path in (("--quick", SLOW), ("--brief", LONG)):
+            named = set(listed(path))
+            left = sum(seconds for name, seconds in _total.items() if name not in named)
+            terminalreporter.write_line(
+                f"{len(named)} functions in {path.name}; {option} would have left {left:.0f} of {_total.total():.0f} s"
+            )
 
 
 def function_of(nodeid: str) -> str:
@@ -148,10 +156,14 @@ def processor() -> float:
     return sum(os.times()[:4])
 
 
-def noted(before: list[str], worst: Counter[str], total: Counter[str]) -> list[str]:
-    """The slow functions: those of this run, and of `before` those that were not run but still exist."""
-    kept = {name for name in before if name not in total and exists(name)}
-    return sorted(kept | {name for name in total if worst[name] > CASE or total[name] > WHOLE})
+def listed(path: Path) -> list[str]:
+    """The functions that a list names."""
+    return path.read_text(encoding="utf-8").split()
+
+
+def noted(before: list[str], found: Collection[str], run: Collection[str]) -> list[str]:
+    """Functions of this run that were found to belong, and those of `before` that were not run but still exist."""
+    return sorted({name for name in before if name not in run and exists(name)}.union(found))
 
 
 def exists(name: str) -> bool:

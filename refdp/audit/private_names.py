@@ -8,30 +8,15 @@ has besides its records. A name that is bound nowhere is not.
 from __future__ import annotations
 
 import ast
-import builtins
-import contextlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from refdp.audit.own_code import is_library
-from refdp.audit.surroundings import SURROUNDINGS, Function, named
+from refdp.audit.scopes import NOWHERE, Key, Scope, Scopes, arguments
+from refdp.audit.surroundings import Function, named
 
-Key = tuple[int, str]
-"""The number of a scope, 0 for the module's, and a name in it; of -1, a name that is bound nowhere."""
-NOWHERE = -1
-_BUILT = frozenset(dir(builtins))
 _CHANGEABLE = ast.List | ast.Dict | ast.Set | ast.ListComp | ast.DictComp | ast.SetComp
 _MAKERS = frozenset({"list", "dict", "set", "bytearray", "deque", "defaultdict", "OrderedDict", "Counter",
                      "SimpleNamespace", "array"})  # fmt: skip
-
-
-@dataclass
-class _Scope:
-    number: int
-    outer: _Scope | None
-    bound: set[str] = field(default_factory=set)
-    elsewhere: dict[str, str] = field(default_factory=dict)
-    """Names that are declared to be the module's ("global") or of a function around ("nonlocal")."""
 
 
 @dataclass(frozen=True)
@@ -60,135 +45,53 @@ class Names:
     """The names of one file. trainer: the trainer's own function, if it is here. known: names bound elsewhere."""
 
     def __init__(self, tree: ast.Module, trainer: Function | None = None, known: Iterable[str] = ()) -> None:
-        self._scopes: dict[int, _Scope] = {0: _Scope(0, None)}
-        self._of: dict[ast.AST, _Scope] = {}
+        self._scopes = Scopes(tree, known)
         self._flows: list[_Flow] = []
         self._calls: list[_Called] = []
-        self._bound: list[tuple[ast.AST, ast.AST, _Scope]] = []
+        self._bound: list[tuple[ast.AST, ast.AST, Scope]] = []
         self._outputs: list[tuple[Key, frozenset[Key], bool, bool]] = []
         self._functions: dict[str, list[list[Key]]] = {}
         self._changeable: set[Key] = set()
-        self._imported: set[Key] = set()
-        self._open = False
         self._seeds: set[Key] = set()
         self._trainer = trainer
         self._around = set(_functions_around(tree, trainer)) if trainer is not None else set()
-        self._bind(tree, self._scopes[0])
-        self._scopes[0].bound |= set(known)
-        self._follow(tree.body, self._scopes[0], frozenset(), within=None)
+        self._follow(tree.body, self._scopes.module, frozenset(), within=None)
         self._close()
 
     def private(self, function: Function, node: ast.AST) -> bool:
         """Whether what stands in a function has a name that is not known to be public."""
-        return any(self._is_private(key) for key in self._keys(node, self._of.get(function, self._scopes[0])))
+        return any(self._is_private(key) for key in self._named(function, node))
 
     def released(self, function: Function, node: ast.AST) -> bool:
         """Whether it has a name of what the curator returned."""
-        return bool(self._keys(node, self._of.get(function, self._scopes[0])) & self._from_curator)
+        return bool(self._named(function, node) & self._from_curator)
 
     def carrying(self, one: Function | ast.ClassDef, *, made: bool) -> set[Key]:
         """Names that a function or class may be called by. made: what it makes counts, too."""
-        outer = self._of[one].outer or self._scopes[0]
+        outer = self._scopes.of[one].outer or self._scopes.module
         found = {(outer.number, one.name)}
         while True:
             before = len(found)
             for target, value, scope in self._bound:
                 called = {id(one.func) for one in ast.walk(value) if isinstance(one, ast.Call)}
-                given = {self._key(one.id, scope) for one in ast.walk(value)
+                given = {self._scopes.key(one.id, scope) for one in ast.walk(value)
                          if isinstance(one, ast.Name) and (made or id(one) not in called)}  # fmt: skip
                 if given & found:
-                    found |= self._roots(target, scope)
+                    found |= self._scopes.roots(target, scope)
             if len(found) == before:
                 return found
 
     def names(self, function: Function, node: ast.AST, keys: set[Key], name: str) -> bool:
         """Whether what stands in a function names one of these, or has it as an attribute of that name."""
         by_attribute = any(isinstance(one, ast.Attribute) and one.attr == name for one in ast.walk(node))
-        return by_attribute or bool(self._keys(node, self._of.get(function, self._scopes[0])) & keys)
+        return by_attribute or bool(self._named(function, node) & keys)
 
-    # --- scopes -----------------------------------------------------------------------------------------------------
-
-    def _bind(self, node: ast.AST, scope: _Scope) -> None:
-        """Which names are bound in which scope, before anything is followed."""
-        for one in ast.iter_child_nodes(node):
-            inside = scope
-            match one:
-                case ast.FunctionDef(name) | ast.AsyncFunctionDef(name):
-                    scope.bound.add(name)
-                    outer = scope
-                    while outer.number < 0 and outer.outer is not None:  # a method does not see its class's names
-                        outer = outer.outer
-                    inside = self._new(one, outer)
-                    inside.bound |= set(_arguments(one))
-                case ast.ClassDef(name):
-                    scope.bound.add(name)
-                    inside = self._new(one, scope, of_class=True)
-                case ast.Lambda():
-                    scope.bound |= {given.arg for given in ast.walk(one.args) if isinstance(given, ast.arg)}
-                case ast.Name(name, ast.Store() | ast.Del()):
-                    scope.bound.add(name)
-                case ast.Global(names):
-                    scope.elsewhere |= dict.fromkeys(names, "global")
-                    self._scopes[0].bound |= set(names)
-                case ast.Nonlocal(names):
-                    scope.elsewhere |= dict.fromkeys(names, "nonlocal")
-                case ast.Import(names) | ast.ImportFrom(names=names):
-                    bound = {(given.asname or given.name).split(".")[0] for given in names}
-                    self._open |= "*" in bound
-                    scope.bound |= bound
-                    if not _is_own(one):
-                        self._imported |= {(scope.number, name) for name in bound}
-                case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
-                    scope.bound.add(name)
-                case ast.MatchMapping(rest=str(name)):
-                    scope.bound.add(name)
-                case _:
-                    pass
-            self._bind(one, inside)
-
-    def _new(self, node: ast.AST, outer: _Scope, *, of_class: bool = False) -> _Scope:
-        number = len(self._scopes) * (-2 if of_class else 1)  # negative and even: of a class
-        made = _Scope(number, outer)
-        self._scopes[number] = self._of[node] = made
-        return made
-
-    def _key(self, name: str, scope: _Scope) -> Key | None:
-        """What a name means in a scope; None for one of Python's own."""
-        here: _Scope | None = scope
-        declared = ""
-        while here is not None and here.number != 0:
-            declared = here.elsewhere.get(name, declared)
-            if declared == "global":
-                break
-            if name in here.bound and here.elsewhere.get(name) != "nonlocal":
-                return here.number, name
-            here = here.outer
-        if name in self._scopes[0].bound:
-            return 0, name
-        known = name in _BUILT or name in SURROUNDINGS or self._open or (name[:2] == "__" == name[-2:])
-        return None if known or name == "curator" else (NOWHERE, name)
-
-    def _keys(self, node: ast.AST, scope: _Scope) -> frozenset[Key]:
-        found = (self._key(name, scope) for name in named(node) if name != "curator")
-        return frozenset(key for key in found if key is not None)
-
-    def _roots(self, node: ast.AST, scope: _Scope) -> frozenset[Key]:
-        """The names whose things an expression is, or is a part of."""
-        while isinstance(node, ast.Attribute | ast.Subscript | ast.Starred):
-            node = node.value
-        if isinstance(node, ast.Tuple | ast.List | ast.Set):
-            return frozenset(key for one in node.elts for key in self._roots(one, scope))
-        if isinstance(node, ast.Dict):
-            return frozenset(key for one in node.values for key in self._roots(one, scope))
-        if isinstance(node, ast.IfExp):
-            return self._roots(node.body, scope) | self._roots(node.orelse, scope)
-        if isinstance(node, ast.Call) and named(node.func) & {"vars", "getattr"} and node.args:
-            return self._roots(node.args[0], scope)
-        return self._keys(node, scope) if isinstance(node, ast.Name) else frozenset()
+    def _named(self, function: Function, node: ast.AST) -> frozenset[Key]:
+        return self._scopes.keys(node, self._scopes.of.get(function, self._scopes.module))
 
     # --- what is bound to names -------------------------------------------------------------------------------------
 
-    def _follow(self, body: Iterable[ast.stmt], scope: _Scope, by: frozenset[Key], within: ast.ClassDef | None) -> None:
+    def _follow(self, body: Iterable[ast.stmt], scope: Scope, by: frozenset[Key], within: ast.ClassDef | None) -> None:
         for one in body:
             if isinstance(one, Function):
                 self._of_function(one, scope, by, within)
@@ -197,10 +100,9 @@ class Names:
             else:
                 self._of_statement(one, scope, by)
 
-    def _of_function(self, one: Function, scope: _Scope, by: frozenset[Key], within: ast.ClassDef | None) -> None:
-        own = self._of[one]
-        arguments = _arguments(one)
-        keys = [(own.number, name) for name in arguments]
+    def _of_function(self, one: Function, scope: Scope, by: frozenset[Key], within: ast.ClassDef | None) -> None:
+        own = self._scopes.of[one]
+        keys = [(own.number, name) for name in arguments(one)]
         takes = [(own.number, name.arg) for name in (*one.args.posonlyargs, *one.args.args)]
         static = any(named(given) & {"staticmethod"} for given in one.decorator_list)
         self._functions.setdefault(one.name, []).append(takes[1:] if within is not None and not static else takes)
@@ -209,40 +111,25 @@ class Names:
         elif one not in self._around:
             self._seeds |= {key for key in keys if key[1] != "curator"}
         self._follow(one.body, own, frozenset(), None)
-        self._add(scope, one.name, self._free(one, own), by)
+        self._add(scope, one.name, self._scopes.free(one, own), by)
 
-    def _of_class(self, one: ast.ClassDef, scope: _Scope, by: frozenset[Key]) -> None:
-        own = self._of[one]
+    def _of_class(self, one: ast.ClassDef, scope: Scope, by: frozenset[Key]) -> None:
+        own = self._scopes.of[one]
         self._follow(one.body, own, frozenset(), one)
-        free = self._free(one, own)
+        free = self._scopes.free(one, own)
         for name in own.bound:
             self._flows.append(_Flow((own.number, name), frozenset(), by))
         self._add(scope, one.name, free, by)
-        target = self._key(one.name, scope)
+        target = self._scopes.key(one.name, scope)
         if target is not None:
             self._changeable.add(target)
 
-    def _free(self, one: ast.AST, own: _Scope) -> frozenset[Key]:
-        """Names that a function or class has from around it."""
-        inside = {self._of[node].number for node in ast.walk(one) if node in self._of}
-        found: set[Key] = set()
-        waiting: list[tuple[ast.AST, _Scope]] = [(one, own)]
-        while waiting:
-            node, scope = waiting.pop()
-            for child in ast.iter_child_nodes(node):
-                below = self._of.get(child, scope)
-                if isinstance(child, ast.Name) and child.id != "curator":
-                    key = self._key(child.id, scope)
-                    found |= set() if key is None or key[0] in inside else {key}
-                waiting.append((child, below))
-        return frozenset(found)
-
-    def _add(self, scope: _Scope, name: str, given: frozenset[Key], by: frozenset[Key]) -> None:
-        target = self._key(name, scope)
+    def _add(self, scope: Scope, name: str, given: frozenset[Key], by: frozenset[Key]) -> None:
+        target = self._scopes.key(name, scope)
         if target is not None:
             self._flows.append(_Flow(target, given - {target}, by))
 
-    def _of_statement(self, one: ast.stmt, scope: _Scope, by: frozenset[Key]) -> None:
+    def _of_statement(self, one: ast.stmt, scope: Scope, by: frozenset[Key]) -> None:
         for node in _without_blocks(one):
             for target, value in bindings(node):
                 self._bound.append((target, value, scope))
@@ -250,7 +137,7 @@ class Names:
             if isinstance(node, ast.Call):
                 self._call(node, scope, alone=isinstance(one, ast.Expr) and one.value is node)
         for blocks, condition in _blocks(one):
-            inside = by if condition is None or is_released(condition) else by | self._keys(condition, scope)
+            inside = by if condition is None or is_released(condition) else by | self._scopes.keys(condition, scope)
             self._follow(blocks, scope, inside, None)
         for handler in getattr(one, "handlers", ()):
             tried = getattr(one, "body", [])
@@ -260,16 +147,16 @@ class Names:
                 self._add(scope, handler.name, always, by)
             self._follow(handler.body, scope, by | always, None)
 
-    def _flow(self, target: ast.AST, value: ast.AST, scope: _Scope, by: frozenset[Key]) -> None:
-        given, holds = self._keys(value, scope), holds_release(value)
+    def _flow(self, target: ast.AST, value: ast.AST, scope: Scope, by: frozenset[Key]) -> None:
+        given, holds = self._scopes.keys(value, scope), holds_release(value)
         for part in [target.elts] if isinstance(target, ast.Tuple | ast.List) else [[target]]:
             for one in part:
                 if isinstance(one, ast.Tuple | ast.List):
                     self._flow(one, value, scope, by)
                     continue
-                roots, put = self._roots(one, scope), not isinstance(one, ast.Name)
+                roots, put = self._scopes.roots(one, scope), not isinstance(one, ast.Name)
                 for key in roots:
-                    alias = self._roots(value, scope)
+                    alias = self._scopes.roots(value, scope)
                     released = is_released(value)
                     self._flows.append(_Flow(key, given, by, released, put, alias))
                     self._outputs.append((key, given, holds, released))
@@ -279,25 +166,28 @@ class Names:
                     ):  # fmt: skip
                         self._changeable.add(key)
 
-    def _is_class(self, name: str, scope: _Scope) -> bool:
-        return self._key(name, scope) in self._changeable
+    def _is_class(self, name: str, scope: Scope) -> bool:
+        return self._scopes.key(name, scope) in self._changeable
 
-    def _call(self, node: ast.Call, scope: _Scope, *, alone: bool) -> None:
+    def _call(self, node: ast.Call, scope: Scope, *, alone: bool) -> None:
         """A method may put its arguments into what it is one of, a function each into another of them."""
         pairs = [*enumerate(node.args), *((one.arg, one.value) for one in node.keywords)]
-        given = tuple((place, self._keys(value, scope), self._roots(value, scope), is_released(value))
+        given = tuple((place, self._scopes.keys(value, scope), self._scopes.roots(value, scope), is_released(value))
                       for place, value in pairs)  # fmt: skip
         if isinstance(node.func, ast.Attribute):
-            for held in self._roots(node.func.value, scope) - self._imported:
+            for held in self._scopes.roots(node.func.value, scope) - self._scopes.imported:
                 for _, value in pairs:
                     self._flow_into(held, value, scope)
         name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
-        own = isinstance(node.func, ast.Attribute) and not self._roots(node.func.value, scope) & self._imported
+        own = (
+            isinstance(node.func, ast.Attribute)
+            and not self._scopes.roots(node.func.value, scope) & self._scopes.imported
+        )
         known = isinstance(node.func, ast.Name) or own
         self._calls.append(_Called(name, known, given, alone))
 
-    def _flow_into(self, held: Key, value: ast.AST, scope: _Scope) -> None:
-        given, released = self._keys(value, scope), is_released(value)
+    def _flow_into(self, held: Key, value: ast.AST, scope: Scope) -> None:
+        given, released = self._scopes.keys(value, scope), is_released(value)
         self._flows.append(_Flow(held, given - {held}, frozenset(), released, put=True))
         self._outputs.append((held, given, holds_release(value), released))
 
@@ -318,8 +208,8 @@ class Names:
                     if flow.put:
                         changed.add(flow.target)
                 if flow.target in changed:  # two names of one thing
-                    changed |= flow.alias - self._imported
-                    self._all |= flow.alias - self._imported
+                    changed |= flow.alias - self._scopes.imported
+                    self._all |= flow.alias - self._scopes.imported
             for call in self._calls:
                 for place, roots in self._filled(call, changed):
                     if any(any(map(self._is_private, keys)) and not released
@@ -344,9 +234,9 @@ class Names:
                 kept = {one[place] for one in takes if isinstance(place, int) and place < len(one)}
                 kept |= {key for one in takes for key in one if key[1] == place}
                 if kept & changed:
-                    yield place, roots - self._imported
+                    yield place, roots - self._scopes.imported
             elif call.alone or place == "out":
-                yield place, roots - self._imported
+                yield place, roots - self._scopes.imported
             else:
                 yield place, roots & self._changeable
 
@@ -357,12 +247,6 @@ def _functions_around(tree: ast.Module, trainer: Function) -> Iterator[Function]
             yield node
 
 
-def _arguments(function: Function) -> list[str]:
-    taken = function.args
-    several = [one for one in (taken.vararg, taken.kwarg) if one is not None]
-    return [one.arg for one in (*taken.posonlyargs, *taken.args, *taken.kwonlyargs, *several)]
-
-
 def _of_records(function: Function, is_method: bool) -> list[str]:
     """Those arguments of a trainer that records are, or that may have kept some: what comes before the curator."""
     taken = function.args
@@ -370,16 +254,6 @@ def _of_records(function: Function, is_method: bool) -> list[str]:
     if "curator" in names[1:]:
         return names[: names.index("curator")]
     return [*names[: 1 + is_method], *([] if taken.vararg is None else [taken.vararg.arg])]
-
-
-def _is_own(node: ast.Import | ast.ImportFrom) -> bool:
-    """Whether something that is imported may be the trainer's own, with a state that its functions set."""
-    if isinstance(node, ast.ImportFrom) and node.level:
-        return True
-    tops = [one.name for one in node.names] if isinstance(node, ast.Import) else [node.module or ""]
-    with contextlib.suppress(Exception):  # what loads modules may be anybody's
-        return not all(is_library(name) for name in tops)
-    return False
 
 
 def _blocks(one: ast.stmt) -> Iterator[tuple[list[ast.stmt], ast.expr | None]]:
