@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from refdp.audit.ending import stays
 from refdp.audit.imported import IMPORTED
 from refdp.audit.loaded import Loaded, listen
 from refdp.audit.outputs import BESIDE, is_error
@@ -89,10 +90,13 @@ def load(name: str, option: str = "--callable") -> Any:
     if "" not in sys.path and os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
     try:
-        found = importlib.import_module(module)
-        IMPORTED.note()
-        for part in function.split("."):
-            found = getattr(found, part)
+        with stays():
+            found = importlib.import_module(module)
+            IMPORTED.note()
+            for part in function.split("."):
+                found = getattr(found, part)
+    except SystemExit as end:  # a script without a guard; its status would pass for a finding
+        raise InvalidParameter(f"{option} {name!r}: it ended the program with status {end.code}") from end
     except RAISED as error:
         raise_if_ending(error)
         raise InvalidParameter(f"{option} {name!r}: {type(error).__name__}: {error}") from error

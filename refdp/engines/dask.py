@@ -379,7 +379,11 @@ def client_for(address: str | None = None, *, processes: bool = False) -> Iterat
     """
     distributed = needed()
     if address is not None:
-        with distributed.Client(address) as client:
+        try:
+            asked = distributed.Client(address)
+        except (OSError, ValueError) as error:
+            raise InvalidParameter(f"no Dask scheduler at {address!r}: {error}") from error
+        with asked as client:
             yield client
         return
     try:

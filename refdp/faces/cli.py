@@ -122,8 +122,11 @@ def run(arguments: Sequence[str]) -> int:
         return _failed(RuntimeError(f"a mistake in refdp, {type(error).__name__}: {error}"), "--json" in arguments)
     except typer.Abort:
         status = INTERRUPTED
-    except SystemExit as end:  # typer's own: 1 for a broken pipe, otherwise after completions
-        return UNREAD if end.code == 1 else int(end.code or 0)
+    except SystemExit as end:
+        if _within_a_command(end):
+            told = f"code that was run ended the program with status {end.code}, before there was a result"
+            return _failed(RuntimeError(told), "--json" in arguments)
+        return UNREAD if end.code == 1 else int(end.code or 0)  # typer's own: 1 for a broken pipe, or after completions
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # of foreign code, where nothing takes it for an output
@@ -131,6 +134,12 @@ def run(arguments: Sequence[str]) -> int:
     if status == INTERRUPTED:
         return _failed(KeyboardInterrupt("interrupted"), "--json" in arguments, INTERRUPTED)
     return status if isinstance(status, int) else 0
+
+
+def _within_a_command(end: SystemExit) -> bool:
+    """Whether it came out of a command, which ends by none of its own: foreign code was imported, read or called."""
+    frames = (frame.f_globals.get("__name__") for frame, _ in traceback.walk_tb(end.__traceback__))
+    return any(str(name).startswith("refdp.faces.commands.") for name in frames)
 
 
 def expanded(arguments: Sequence[str]) -> list[str]:

@@ -63,6 +63,9 @@ def _given(name: str, values: Any) -> Feature:
         return Numeric(name, *values)
     if not all(isinstance(value, str | int | float) for value in values):
         raise InvalidRecords(f"bounds of {name!r}: categories are texts or numbers, not {values!r}")
+    if len({bool if isinstance(value, bool) else isinstance(value, str) for value in values}) > 1:
+        mixed = "neither two numbers nor categories of one kind; write all categories as texts"
+        raise InvalidRecords(f"bounds of {name!r}: {values!r} are {mixed}")
     return _listed(name, (str(value) for value in values))
 
 

@@ -16,6 +16,7 @@ from refdp.audit.blackbox import Bound
 from refdp.audit.runs import InputPair
 from refdp.audit.verdicts import Row, Verdict
 from refdp.errors import InvalidParameter
+from refdp.faces import cli, registry
 from refdp.faces.commands import blackbox
 from refdp.privacy.events import Relation
 
@@ -262,3 +263,34 @@ def test_the_page_of_a_finding(capsys: pytest.CaptureFixture[str]) -> None:
     assert str(found[1].style) == blackbox.STYLES[Verdict.VIOLATION]
     fine: Any = blackbox.shown("m:f", BOUND, [], 0, (Row("sampler", Verdict.HOLDS, "r"),))
     assert str(list(fine.renderables[0].columns[1].cells)[1].style) == blackbox.STYLES.get(Verdict.HOLDS, "bold green")
+
+
+@pytest.mark.parametrize("status", ["", "0", "1", "3", "None", "'text'"])
+def test_a_module_that_ends_the_program_gives_no_result(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, status: str
+) -> None:
+    """A script without a guard: its status would pass for the audit's."""
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    name = f"ends_with_{len(status)}_{status[-1:].strip(chr(39))}"
+    Path(f"{name}.py").write_text(f"import sys\nsys.exit({status})\n", encoding="utf-8")
+    Path("schema.json").write_text('{"a": [0, 1], "y": [0, 1]}', encoding="utf-8")
+    Path("pair.json").write_text('{"first": [[0.0]], "second": [[0.0], [1.0]]}', encoding="utf-8")
+    for given in (["--trainer", f"{name}:f", "--schema", "schema.json"],
+                  ["--callable", f"{name}:f", "--pair", "pair.json"],
+                  ["--callable", "math:fsum", "--pair", "pair.json", "--score", f"{name}:f"]):  # fmt: skip
+        assert cli.run(["audit", *given, "--json"]) == 2
+        shown = capsys.readouterr()
+        assert "it ended the program with status" in json.loads(shown.out)["error"] and shown.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("code", [0, 1, None, "text"])
+def test_a_command_whose_foreign_code_ends_the_program_has_no_status_of_it(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, code: Any
+) -> None:
+    def ends(*given: Any, **more: Any) -> Any:
+        raise SystemExit(code)
+
+    monkeypatch.setattr(registry, "paper", ends)
+    assert cli.run(["train", "dpboost", "--data", "a", "--epsilon", "1"]) == 2
+    assert f"ended the program with status {code}" in capsys.readouterr().err

@@ -390,6 +390,8 @@ def test_bad_records_in_a_csv_file(call: Call, tmp_path: Path, content: str, mes
         ('{"age": [120, 0]}', "bounds of 'age': [120.0, 0.0] given, finite low <= high allowed"),
         ('{"age": [0, 1' + "0" * 400 + "]}", "bounds of 'age': [0.0, inf] given"),
         ('{"work": [null, "shop"]}', "categories are texts or numbers, not [None, 'shop']"),
+        ('{"age": [17, "90"]}', "[17, '90'] are neither two numbers nor categories of one kind"),
+        ('{"age": [0, true]}', "[0, True] are neither two numbers nor categories of one kind"),
         ("[" * 100_000, "cannot be read as JSON"),
         ('{"age": 3}', "bounds of 'age': [low, high] or a list of categories is needed, not 3"),
         ('{"age": [0, 120], "work": ["shop"], "rich": ["yes"]}', "is missing or not one of yes"),

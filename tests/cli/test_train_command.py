@@ -137,6 +137,22 @@ def test_what_cannot_be_is_refused_before_a_record_is_read(
     assert sorted(one.name for one in tmp_path.iterdir()) == ["b"]
 
 
+@pytest.mark.parametrize("name", ["p.csv", "./b.json", "t.jsonl", "alias", "same"])
+@pytest.mark.parametrize("output", ["--out", "--xgboost"])
+def test_no_output_goes_over_what_is_read(
+    tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch, people: list[Any], output: str, name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for read in ("p.csv", "b.json", "t.jsonl"):
+        Path(read).write_text("kept", encoding="utf-8")
+    Path("alias").symlink_to("p.csv")
+    Path("same").hardlink_to("b.json")
+    given = [{"people": "p.csv"}.get(word, word) for word in GIVEN]
+    assert cli.run([*given, "--bounds", "b.json", "--tape", "t.jsonl", output, name]) == 2
+    assert f"{output} {Path(name)}: a file that is read" in capsys.readouterr().err
+    assert Path(name).read_text(encoding="utf-8") == "kept" and people == []
+
+
 @pytest.mark.parametrize(("place", "address"), [("local", None), ("tcp://a:1", "tcp://a:1")])
 def test_a_cluster_is_asked_for_by_its_address(
     capsys: Any, monkeypatch: pytest.MonkeyPatch, people: list[Any], place: str, address: str | None

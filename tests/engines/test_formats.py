@@ -145,6 +145,13 @@ def test_a_client_is_of_an_address_or_the_present_one_or_of_a_cluster_of_its_own
     with dask.client_for("tcp://a:1") as client:
         assert client == "client of tcp://a:1" and here.made == [("client", "tcp://a:1")]
     assert here.made[-1] == ("closed", "tcp://a:1")
+    with monkeypatch.context() as patched:
+        patched.setattr(here, "Client", lambda address: int(address))
+        with (
+            pytest.raises(InvalidParameter, match="no Dask scheduler at 'a:b'"),
+            dask.client_for("a:b"),
+        ):
+            pass
     none, configured = Package(None), []
 
     @contextmanager

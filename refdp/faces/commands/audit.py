@@ -189,7 +189,8 @@ def audit(
     if schema is not None and name is None:
         raise InvalidParameter("--schema: about --trainer or --callable, which are not given")
     _check_mode(context, name is not None)
-    check_writable("--html", html)
+    read = (data, bounds, witness, name, score, schema, pair, example)
+    check_writable("--html", html, *read, resume)
     if html is not None:
         from refdp.audit.page import check_drawing
 
@@ -197,7 +198,7 @@ def audit(
     if name is not None:
         if (pair is not None) + (schema is not None) + (example is not None) != 1:
             raise InvalidParameter("--callable: one of --pair FILE, --schema FILE and --example FILE is needed")
-        check_writable("--resume", resume)
+        check_writable("--resume", resume, *read)
         from refdp.audit.loaded import listen
         from refdp.faces.commands.blackbox import Given, audit_callable
 

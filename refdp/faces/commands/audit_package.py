@@ -44,7 +44,7 @@ def audit_package(
 
     outputs = {"--html": html, "--sarif": sarif, "--junit": junit}
     for option, path in outputs.items():
-        check_writable(option, path)
+        check_writable(option, path, file, baseline, resume)
     if html is not None:
         from refdp.audit.page import check_drawing
 

@@ -46,7 +46,7 @@ def audit_one(asked: Asked) -> int:
     if asked.schema is None:
         raise InvalidParameter("--trainer: a file with the public schema is needed, --schema FILE")
     schema = schema_of(asked.schema, asked.target)
-    check_writable("--html", asked.html)
+    check_writable("--html", asked.html, asked.name, asked.schema, asked.witness, *asked.filters)
     if asked.html is not None:
         from refdp.audit.page import check_drawing
 

@@ -56,7 +56,7 @@ def conform(
         raise InvalidParameter(f"--timeout {timeout}: seconds above 0 are needed")
     if fresh is not None and vectors is not None:
         raise InvalidParameter(f"--fresh {fresh} with --vectors {vectors}: vectors are drawn anew or read, one of them")
-    check_writable("--html", html)
+    check_writable("--html", html, *command.split())
     where = None if fresh is not None else vectors or files.kept()
     only = "neighbour" if neighbours else kind
     envelopes: list[dict[str, Any]] = files.made(paper, only, fresh) if where is None else files.read(where)

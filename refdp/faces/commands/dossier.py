@@ -32,7 +32,7 @@ def dossier(file: File, html: Html = None, as_json: Json = False) -> None:
     from refdp.audit.dossier import page
     from refdp.faces.commands.output import check_writable, emit, write_page
 
-    check_writable("--html", html)
+    check_writable("--html", html, file)
     try:
         document = parsed(file.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from glob import iglob
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -50,13 +51,16 @@ def apart() -> Iterator[None]:
         os.close(kept)
 
 
-def check_writable(option: str, path: Path | None) -> None:
+def check_writable(option: str, path: Path | None, *read: str | Path | None) -> None:
     """Before work starts whose result goes into this file: InvalidParameter if it could not be written at the end.
 
-    The file is opened, since no look at permissions tells of read-only disks. What is in it stays.
+    The file is opened, since no look at permissions tells of read-only disks. What is in it stays. read: files,
+    patterns of files and MODULE:FUNCTION that the command reads, none of which may be written over.
     """
     if path is None or (path.exists() and not path.is_file() and not path.is_dir()):
         return  # a pipe may be opened once only
+    if path.is_file() and any(one.is_file() and one.samefile(path) for given in read if given for one in _files(given)):
+        raise InvalidParameter(f"{option} {path}: a file that is read; it would be written over")
     if not path.parent.is_dir():
         raise InvalidParameter(f"{option} {path}: there is no directory {path.parent}")
     existed = path.exists()
@@ -66,6 +70,15 @@ def check_writable(option: str, path: Path | None) -> None:
         raise InvalidParameter(f"{option} {path}: cannot be written: {error.strerror}") from error
     if not existed:
         path.unlink()
+
+
+def _files(given: str | Path) -> Iterator[Path]:
+    """What a file's name, a pattern or MODULE:FUNCTION may stand for."""
+    yield Path(given)
+    if isinstance(given, str):
+        yield from map(Path, iglob(given, recursive=True))
+        module = given.partition(":")[0].replace(".", "/")
+        yield from (Path(f"{module}.py"), Path(module, "__init__.py"))
 
 
 def write_page(option: str, path: Path, text: str) -> bool:

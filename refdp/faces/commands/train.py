@@ -105,7 +105,7 @@ def train(
     check_test_size(test_size)
     files = [(option, path) for option, path in (("--out", out), ("--xgboost", xgboost), ("--record", record)) if path]
     for option, path in files:
-        check_writable(option, path)
+        check_writable(option, path, data, bounds, tape)
     if dask is not None and (record is not None or tape is not None):
         raise InvalidParameter("--dask with --record or --tape: a tape lists the coins of single records")
     for (option, path), (other, same) in combinations(files, 2):
