@@ -32,6 +32,7 @@ from refdp.faces.commands.claims import claims
 from refdp.faces.commands.conform import conform
 from refdp.faces.commands.dossier import dossier
 from refdp.faces.commands.federate import federate
+from refdp.faces.commands.output import emit
 from refdp.faces.commands.predict import predict
 from refdp.faces.commands.prove import prove
 from refdp.faces.commands.recommend import recommend
@@ -115,17 +116,21 @@ def run(arguments: Sequence[str]) -> int:
             status = app(args=expanded(arguments), prog_name="refdp", standalone_mode=False)
     except (RefdpError, UsageError) as error:
         return _failed(error, "--json" in arguments)
-    except OSError:  # of standard output
-        raise
+    except OSError as error:
+        if _of_output(error):
+            raise
+        return _failed(error, "--json" in arguments)
     except Exception as error:  # a mistake of refdp's: Python's own status, 1, would pass for a violation
         traceback.print_exc()
         return _failed(RuntimeError(f"a mistake in refdp, {type(error).__name__}: {error}"), "--json" in arguments)
     except typer.Abort:
         status = INTERRUPTED
     except SystemExit as end:
-        if _within_a_command(end):
+        if _within_a_command(end):  # which ends by none of its own: foreign code was imported, read or called
             told = f"code that was run ended the program with status {end.code}, before there was a result"
             return _failed(RuntimeError(told), "--json" in arguments)
+        if isinstance(end.__context__, OSError) and not _of_output(end.__context__):
+            return _failed(end.__context__, "--json" in arguments)
         return UNREAD if end.code == 1 else int(end.code or 0)  # typer's own: 1 for a broken pipe, or after completions
     except KeyboardInterrupt:
         raise
@@ -136,10 +141,16 @@ def run(arguments: Sequence[str]) -> int:
     return status if isinstance(status, int) else 0
 
 
-def _within_a_command(end: SystemExit) -> bool:
-    """Whether it came out of a command, which ends by none of its own: foreign code was imported, read or called."""
-    frames = (frame.f_globals.get("__name__") for frame, _ in traceback.walk_tb(end.__traceback__))
+def _within_a_command(error: BaseException) -> bool:
+    """Whether it came out of a command, and so of what that read or called."""
+    frames = (frame.f_globals.get("__name__") for frame, _ in traceback.walk_tb(error.__traceback__))
     return any(str(name).startswith("refdp.faces.commands.") for name in frames)
+
+
+def _of_output(error: OSError) -> bool:
+    """Whether it is of standard output, and not of what a command read or was connected with."""
+    shown = any(frame.f_code is emit.__code__ for frame, _ in traceback.walk_tb(error.__traceback__))
+    return shown or not _within_a_command(error)
 
 
 def expanded(arguments: Sequence[str]) -> list[str]:

@@ -28,7 +28,7 @@ from refdp.privacy.events import Relation
 ROWS = 10_000
 """Assumed where no number of rows is stated."""
 DELTA = 1e-5
-"""The delta of systems with Gaussian noise where none is stated; at most 1 / rows."""
+"""The delta of systems with Gaussian noise where none is stated; a tenth of 1 / rows among more than `ROWS`."""
 SETTINGS = ("default", "paper")
 
 CHOSEN: Mapping[str, frozenset[str]] = {
@@ -96,6 +96,14 @@ def check_settings(settings: object, rows: object) -> None:
         check_count("rows", rows, most=10**12)
 
 
+def delta_of(rows: int) -> float:
+    """The delta of so many rows where none is stated: at most `DELTA`, and a tenth of 1 / rows.
+
+    A program that publishes every record with the chance 1 / rows keeps the promise of a delta of 1 / rows.
+    """
+    return min(DELTA, 1 / (10 * rows))
+
+
 def params_for(
     paper: Paper,
     given: Mapping[str, Any],
@@ -137,7 +145,7 @@ def _params_for(
     scores, features = (1, 1) if schema is None else (schema.scores, len(schema.features))
     regression = regression if schema is None else not isinstance(schema.target, Classes)
     stated = ROWS if rows is None else rows
-    delta = params.delta if "delta" in given else min(DELTA, 1 / stated)
+    delta = params.delta if "delta" in given else delta_of(stated)
     public = Public(params.epsilon, delta, regression, scores, stated, params.relation, features)
     named = {name: getattr(params, name) for name in given if hasattr(params, name)}
     return paper.params({**recommended(paper.name, public, named), **given}, as_published=False)

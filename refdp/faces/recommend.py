@@ -25,7 +25,7 @@ from refdp.checks import check_count, check_number, of_numpy
 from refdp.data.records import Classes, Interval, Numeric, Schema
 from refdp.errors import InvalidParameter
 from refdp.faces import registry
-from refdp.faces.defaults import DELTA, Public, recommended
+from refdp.faces.defaults import Public, delta_of, recommended
 from refdp.faces.stated import doubts_of_delta, rounded
 from refdp.faces.strength import outweighed, trees
 from refdp.own.grove import shared_by
@@ -98,8 +98,8 @@ def recommend(
 ) -> Recommendation:
     """The estimator whose measured figures near this case are best.
 
-    delta: 0 for pure epsilon; by default 1e-5, at most 1 / rows. rows: public; under add-remove taken down to two
-    digits, since settings that a model shows follow from it, delta too. task: "classification" (or "binary"),
+    delta: 0 for pure epsilon; by default 1e-5, at most a tenth of 1 / rows. rows: public; under add-remove taken down
+    to two digits, since settings that a model shows follow from it, delta too. task: "classification" (or "binary"),
     "multiclass", "regression". classes: of a classification; 3 stand for any more where only the task says.
     Errors: InvalidParameter for figures outside their domain, or classes that the task does not have.
     """
@@ -116,7 +116,7 @@ def recommend(
         raise InvalidParameter(f"relation = {relation!r}: {' or '.join(Relation)} is allowed")
     regression, known = task == "regression", Relation(relation)
     rows = rounded(rows) if known is Relation.ADD_REMOVE else rows  # before anything follows from it
-    given = min(DELTA, 1 / rows) if delta is None else delta
+    given = delta_of(rows) if delta is None else delta
     check_number("delta", given, least=0, below=1)
     scores = 1 if regression else max(classes, 3) if task == "multiclass" or classes > 2 else 1
     public = Public(epsilon, given, regression, scores, rows, known, features)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -294,3 +295,21 @@ def test_a_command_whose_foreign_code_ends_the_program_has_no_status_of_it(
     monkeypatch.setattr(registry, "paper", ends)
     assert cli.run(["train", "dpboost", "--data", "a", "--epsilon", "1"]) == 2
     assert f"ended the program with status {code}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("number", [errno.ETIMEDOUT, errno.EPIPE])
+def test_an_error_of_a_connection_is_told_as_every_other(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    """And none of standard output, of which there may be no more to be read."""
+
+    def ends(*given: Any, **more: Any) -> Any:
+        raise OSError(number, "no scheduler")
+
+    monkeypatch.setattr(registry, "paper", ends)
+    assert cli.run(["train", "dpboost", "--data", "a", "--epsilon", "1", "--json"]) == 2
+    shown = capsys.readouterr()
+    assert "no scheduler" in json.loads(shown.out)["error"] and "no scheduler" in shown.err
+    monkeypatch.setattr("builtins.print", ends)
+    with nullcontext() if number == errno.EPIPE else pytest.raises(TimeoutError):
+        assert cli.run(["claims", "--json"]) == cli.UNREAD

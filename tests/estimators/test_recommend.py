@@ -100,12 +100,12 @@ def test_wrong_figures_are_refused(wrong: dict[str, Any]) -> None:
     ("rows", "round_one"), [(123_457, 120_000), (987_654_321, 980_000_000), (10**12 - 1, 99 * 10**10)]
 )
 def test_nothing_that_is_recommended_follows_from_an_exact_number_of_records(rows: int, round_one: int) -> None:
-    """Under add-remove; delta had it by 1 / rows. Under replace-one the number is public."""
+    """Under add-remove; delta had it by a tenth of 1 / rows. Under replace-one the number is public."""
     for task in TASKS:
         found = recommend(1.0, rows=rows, task=task)
         assert found == recommend(1.0, rows=round_one, task=task) and found.settings["rows"] == round_one
         swapped = recommend(1.0, rows=rows, task=task, relation="replace-one").settings
-        assert swapped["rows"] == rows and swapped.get("delta", 1 / rows) == 1 / rows
+        assert swapped["rows"] == rows and swapped.get("delta", 1 / (10 * rows)) == 1 / (10 * rows)
     given = recommend(1.0, 1e-7, rows=rows).settings
     assert given.get("delta", 1e-7) == 1e-7
 
