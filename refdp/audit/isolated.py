@@ -325,6 +325,9 @@ def _heard(
         return
     if event in HIDDEN:
         hidden.add(HIDDEN[event])
+    if event == "sqlite3.connect":  # which opens its files in C
+        path = os.path.abspath(os.fsdecode(arguments[0]).removeprefix("file:").partition("?")[0])
+        written += [path, f"{path}-wal"]
     if event == "open":
         path, mode, flags = arguments
         path = os.fsdecode(path) if isinstance(path, bytes) else path

@@ -11,6 +11,7 @@ import os
 import pickle
 import random
 import signal
+import sqlite3
 import sys
 import tempfile
 import threading
@@ -18,6 +19,7 @@ import time
 import uuid
 import warnings
 import weakref
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -74,10 +76,31 @@ def test_files_opened_for_writing_are_heard() -> None:
     assert heard(("open", ("x", "w", 0)), on=False) == ([], [], set())
 
 
+def test_databases_are_read_after_the_run(tmp_path: Path) -> None:
+    """SQLite opens its files in C: Python says where alone."""
+
+    def kept(rows: int, name: str) -> list[tuple[str, str]]:
+        with isolated._watched() as (seen, _):
+            base = sqlite3.connect(name, uri=name.startswith("file:"))
+            base.execute("drop table if exists t")
+            base.execute("create table t (n)")
+            base.execute("insert into t values (?)", (rows,))
+            base.commit()
+            base.close()
+        return seen
+
+    for name in (str(tmp_path / "a.db"), f"file:{tmp_path / 'b.db'}?mode=rwc"):
+        first, other = (isolated.in_child(partial(kept, rows, name))[0] for rows in (5, 6))
+        assert [one for one in first if "sqlite" in one[0]] == [one for one in other if "sqlite" in one[0]]
+        assert first != other
+
+
 def test_calls_to_the_outside_are_heard() -> None:
     for event in isolated.WRITING:
         seen, written, hidden = heard((event, ("x" * 300, 1)))
-        assert seen == [(event, repr(("x" * 300, 1))[:200])] and written == []
+        assert seen == [(event, repr(("x" * 300, 1))[:200])]
+        own = os.path.abspath("x" * 300)
+        assert written == ([own, f"{own}-wal"] if "sqlite" in event else [])
         assert hidden == ({isolated.HIDDEN[event]} if event in isolated.HIDDEN else set())
     assert heard(("gc.get_objects", ())) == ([], [], {"what is found in memory"}) and heard(("import", ("x",))) == (
         [],
