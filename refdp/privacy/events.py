@@ -55,13 +55,14 @@ class Sensitivity:
     relation: Relation
 
     def __post_init__(self) -> None:
-        numpys = type(self.bound).__module__ == "numpy"
-        if numpys and isinstance(self.bound, Real):  # whose arithmetic overflows and mixes with no fractions
-            whole = isinstance(self.bound, Integral)
-            object.__setattr__(self, "bound", int(self.bound) if whole else float(self.bound))
-            numpys = False
+        bound: object = self.bound
+        strange = isinstance(bound, bool)
+        if type(bound).__module__ == "numpy":  # whose arithmetic overflows, and which mixes with no fractions
+            strange = not isinstance(bound, Real)
+            if isinstance(bound, Real):
+                object.__setattr__(self, "bound", int(bound) if isinstance(bound, Integral) else float(bound))
         try:
-            finite = not (numpys or isinstance(self.bound, bool)) and 0 <= self.bound < float("inf")
+            finite = not strange and 0 <= self.bound < float("inf")
         except TypeError:
             finite = False
         if not finite:
