@@ -41,7 +41,7 @@ from refdp.checks import check_number, of_numpy
 from refdp.documents import parsed
 from refdp.errors import BudgetExceeded, InvalidParameter
 from refdp.noise.mechanisms import DiscreteGaussian
-from refdp.privacy.events import Event, Plan, Relation, Sequential, releases
+from refdp.privacy.events import Event, Plan, Relation, Sequential, releases, whole
 
 VERSION = 1
 _GONE = "{}: it is gone, and with it what was spent"
@@ -306,7 +306,7 @@ class PrivacyBudget:
             raise InvalidParameter(f"budget file {self.file} is of another budget: this one is {self._head()}")
         if begun != (begun if self._begun is None else self._begun):
             raise InvalidParameter(f"budget file {self.file}: begun anew; {_GONE.format('the one before')}")
-        if entries[: len(self._entries)] != self._entries:
+        if [*map(_whole, entries[: len(self._entries)])] != [*map(_whole, self._entries)]:
             raise InvalidParameter(
                 f"budget file {self.file}: charges that were there are gone: without them the budget would be overspent"
             )
@@ -451,6 +451,11 @@ def _short(entry: Entry) -> float | None:
     with np.errstate(all="ignore"):
         least = least_epsilon(entry.plan, entry.delta)
     return least if entry.epsilon < least * (1 - SLACK) else None
+
+
+def _whole(entry: Entry) -> tuple[object, ...]:
+    """The entry with what equal plans may differ in."""
+    return entry, None if entry.plan is None else whole(entry.plan.event)
 
 
 def _json(value: float) -> float | str:

@@ -4,8 +4,9 @@ A filter has a budget that is fixed before: `spend(cost)` says whether a release
 was let through is private as `guarantee` says, whatever the order and the costs, which may depend on earlier outputs.
 An odometer has none: `spend` charges, and what it reports holds at all times at once, hence also when one stops.
 
-A cost is a number in the filter's own unit or a `Plan`, which is converted. Costs and decisions are public: they must
-follow from outputs and public settings. For accounts of every record see `refdp.accounting.filters`.
+A cost is a number in the filter's own unit or a `Plan`, which is converted; all plans are about the same neighbours.
+Costs and decisions are public: they must follow from outputs and public settings. For accounts of every record see
+`refdp.accounting.filters`.
 
 Why adaptivity is free here: with L_t the privacy loss after t releases, e^{λ(L_t - K_t)} is a supermartingale under the
 first data set if K_t adds up bounds on the log moments of each release given the past.
@@ -28,13 +29,26 @@ from refdp.accounting import conversion
 from refdp.accounting.arrays import Array
 from refdp.accounting.rounding import ceiling, is_number, upwards
 from refdp.data.numbers import greatest
-from refdp.errors import InvalidParameter
-from refdp.privacy.events import Plan
+from refdp.errors import InvalidParameter, RelationMismatch
+from refdp.privacy.events import Plan, Relation
 
 _ORDERS = 1 + np.geomspace(1e-2, 1e6, 200)
 
 
-class PureFilter:
+class _OfOneRelation:
+    """Whose plans are all about the neighbours of the first: costs about others do not add up."""
+
+    _relation: Relation | None = None
+
+    def _check(self, cost: object) -> None:
+        """Errors: RelationMismatch for a plan about other neighbours than the first one."""
+        if isinstance(cost, Plan):
+            if self._relation not in (None, cost.relation):
+                raise RelationMismatch(f"a plan about {cost.relation.value} neighbours: those before are about others")
+            self._relation = cost.relation
+
+
+class PureFilter(_OfOneRelation):
     """Lets through what adds up to at most `epsilon`."""
 
     def __init__(self, epsilon: float) -> None:
@@ -44,6 +58,7 @@ class PureFilter:
 
     def spend(self, cost: float | Plan) -> bool:
         """Whether a release of pure ε `cost` (infinite ones never) fits; charged if so."""
+        self._check(cost)
         epsilon = _pure(cost)
         if epsilon == math.inf or self._spent + Fraction(epsilon) > Fraction(self.epsilon):
             return False
@@ -60,7 +75,7 @@ class PureFilter:
         return self.epsilon
 
 
-class RenyiFilter:
+class RenyiFilter(_OfOneRelation):
     """Lets through what fits the budgets at all of several orders."""
 
     def __init__(self, orders: Array, budgets: Array) -> None:
@@ -76,6 +91,7 @@ class RenyiFilter:
 
     def spend(self, cost: Array | Plan) -> bool:
         """cost: D_α at every order, shape (orders,), or a plan."""
+        self._check(cost)
         after = (self._spent + _curve(cost, self.orders)) * (1 + 2.0**-50)
         if not np.all(after <= self.budgets):
             return False
@@ -92,7 +108,7 @@ class RenyiFilter:
         return float(np.min(conversion.epsilons(self.orders, self.budgets, _share("delta", delta))))
 
 
-class GaussianFilter:
+class GaussianFilter(_OfOneRelation):
     """Lets through what adds up to at most mu-GDP, as roots of sums of squares."""
 
     def __init__(self, mu: float) -> None:
@@ -102,6 +118,7 @@ class GaussianFilter:
 
     def spend(self, cost: float | Plan) -> bool:
         """cost: the μ of a release that is μ-GDP, or a plan of Gaussian releases alone."""
+        self._check(cost)
         square = _square(cost)
         if square is None or self._square + square > Fraction(self.mu) ** 2:
             return False
@@ -120,7 +137,7 @@ class GaussianFilter:
         return gaussian.epsilon(self.mu, _share("delta", delta))
 
 
-class ApproximateFilter:
+class ApproximateFilter(_OfOneRelation):
     """Lets through (ε_i, δ_i)-DP releases, together (epsilon, delta)-DP."""
 
     def __init__(self, epsilon: float, delta: float, failures: float = 0.0) -> None:
@@ -135,6 +152,7 @@ class ApproximateFilter:
 
     def spend(self, cost: float | Plan, delta: float = 0.0) -> bool:
         """A release of (cost, delta)-DP; a plan is taken at its pure ε."""
+        self._check(cost)
         epsilon = _pure(cost)
         if epsilon == math.inf:
             return False
@@ -155,7 +173,7 @@ class ApproximateFilter:
         return self.epsilon, self.delta
 
 
-class PureOdometer:
+class PureOdometer(_OfOneRelation):
     """The sum of the pure ε so far: the privacy loss is never above it."""
 
     def __init__(self) -> None:
@@ -164,6 +182,7 @@ class PureOdometer:
 
     def spend(self, cost: float | Plan) -> None:
         """Charge a release."""
+        self._check(cost)
         epsilon = _pure(cost)
         self._endless |= epsilon == math.inf
         self._spent += 0 if epsilon == math.inf else Fraction(epsilon)
@@ -193,7 +212,7 @@ class RenyiOdometer:
         return float(np.min(self._inside.spent + rest) * (1 + 2.0**-48))
 
 
-class GaussianOdometer:
+class GaussianOdometer(_OfOneRelation):
     """For μ_i-GDP or, with μ_i = ε_i, (ε_i, δ_i)-DP releases, by Robbins' mixture of normals.
 
     With V the sum of the μ_i², log E e^{λ(L_t - V/2)} <= λ²V/2 for λ >= 0 (zCDP of V/2). A normal mixture over λ > 0 of
@@ -212,6 +231,7 @@ class GaussianOdometer:
 
     def spend(self, cost: float | Plan, delta: float = 0.0) -> None:
         """Charge a μ-GDP release, a plan of Gaussian releases alone or, at its pure ε, any other plan."""
+        self._check(cost)
         square = _square(cost)
         if square is None and (epsilon := _pure(cost)) < math.inf:
             square = Fraction(epsilon) ** 2

@@ -14,6 +14,7 @@ from refdp.accounting.conversion import per_order
 from refdp.accounting.pairs import DominatingPair, Outcomes
 from refdp.accounting.releases import GaussianCost, LaplaceCost, cost
 from refdp.accounting.rounding import upwards
+from refdp.data.numbers import at_most
 from refdp.errors import InvalidParameter, RelationMismatch
 from refdp.noise.mechanisms import DiscreteLaplace, Gaussian, Laplace
 from refdp.privacy.events import Event, Plan, Relation, Release, Repeat, Sensitivity, Sequential, Subsample, releases
@@ -122,7 +123,7 @@ def _from(event: Any, relation: Relation) -> Event:
         case "DiscreteLaplaceDpEvent":
             parameter = event.noise_parameter
             _check("noise parameter of a discrete Laplace", parameter, 0 < parameter < math.inf, "finite numbers > 0")
-            noise = DiscreteLaplace(1 / event.noise_parameter, 1.0)
+            noise = DiscreteLaplace(at_most(1 / Fraction(max(float(parameter), 2.0**-600))), 1.0)  # beyond it refuses
             return Release("discrete laplace", noise, Sensitivity(float(event.sensitivity), 1, CLAIM, relation))
         case "ComposedDpEvent":
             return Sequential(tuple(_from(child, relation) for child in event.events))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-from refdp.accounting.normal import NOTHING, Blocks, Composed, Exchanged, Mixture, Node, Sampled, compose
+from refdp.accounting.normal import NOTHING, REPLACING, Blocks, Composed, Exchanged, Mixture, Node, Sampled, compose
 from refdp.accounting.pure import node_epsilon
 from refdp.accounting.releases import (
     DiscreteGaussianCost,
@@ -37,8 +37,9 @@ def lifted(node: Node, relation: Relation, above: bool) -> Node:
             return node if Fraction(length) >= FLOOR * Fraction(sigma) else _least_gaussian(above)
         case Composed(items):
             return compose((lifted(inner, relation, above), count) for inner, count in items)
-        case Sampled(_, inner, _):
-            node = replace(node, node=lifted(inner, relation, above))
+        case Sampled(_, inner, method):
+            inside = Relation.REPLACE_ONE if method == REPLACING else relation
+            node = replace(node, node=lifted(inner, inside, above))
         case Blocks(blocks, _):
             node = replace(node, blocks=tuple((lifted(inner, relation, above), count) for inner, count in blocks))
         case Mixture(slots, alone):
@@ -47,7 +48,8 @@ def lifted(node: Node, relation: Relation, above: bool) -> Node:
             )
             node = replace(node, slots=each, alone=single)
         case Exchanged(_, near, far):
-            node = replace(node, near=lifted(near, relation, above), far=lifted(far, relation, above))
+            near, far = lifted(near, Relation.ADD_REMOVE, above), lifted(far, Relation.REPLACE_ONE, above)
+            node = replace(node, near=near, far=far)
         case _:
             pass
     if node_epsilon(node, relation) >= FLOOR:

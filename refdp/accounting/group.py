@@ -15,9 +15,10 @@ import math
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 
 from refdp.accounting.bound import Bound
-from refdp.accounting.rounding import is_number, upwards
+from refdp.accounting.rounding import ceiling, is_number, upwards
 from refdp.checks import shown
 from refdp.data.numbers import least
 from refdp.errors import InvalidParameter
@@ -42,7 +43,7 @@ def _scaled(event: Event, group: int) -> Event | None:
         case Release(name, mechanism, sensitivity):
             if callable(getattr(mechanism, "dominated", None)):
                 return None  # what it tells need not grow with the sensitivity
-            return Release(name, mechanism, replace(sensitivity, bound=group * sensitivity.bound))
+            return Release(name, mechanism, replace(sensitivity, bound=ceiling(group * Fraction(sensitivity.bound))))
         case Sequential(events):
             inner = [_scaled(child, group) for child in events]
             return None if None in inner else Sequential(tuple(one for one in inner if one is not None))

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from refdp.accounting.accountant import account
 from refdp.accounting.pure import pure_epsilon
-from refdp.privacy.events import Event, Parallel, Partition, Plan, Release, Repeat, Sequential, Subsample
+from refdp.privacy.events import Event, Parallel, Partition, Plan, Release, Repeat, Sequential, Subsample, whole
 
 _SEEN = 1e-12
 """Where a lower end for delta 0 is taken: epsilon does not fall with delta, and some methods are silent at 0."""
@@ -15,9 +15,14 @@ _SEEN = 1e-12
 _MOST = 4  # releases that are looked at, the dearest first
 
 
-@lru_cache(maxsize=1024)
 def least_epsilon(plan: Plan, delta: float) -> float:
     """A lower bound of the plan's epsilon at delta, its own or that of one of its releases; 0 where none is known."""
+    return _least(plan, delta, whole(plan.event))
+
+
+@lru_cache(maxsize=1024)
+def _least(plan: Plan, delta: float, _: tuple[object, ...]) -> float:
+    """Equal plans may differ in whether blocks are independent, which the last argument tells apart."""
     alone = sorted({Plan(plan.relation, one) for one in _singles(plan.event)}, key=pure_epsilon, reverse=True)
     found = [account(one, delta=max(delta, _SEEN), quick=True).lower for one in alone[:_MOST]]
     return max(account(plan, delta=delta, quick=True).lower, *found, 0.0)

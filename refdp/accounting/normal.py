@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 
@@ -44,6 +44,7 @@ from refdp.privacy.events import (
     Repeat,
     Sequential,
     Subsample,
+    children,
     misfits,
 )
 
@@ -95,11 +96,15 @@ class Sampled:
 
 @dataclass(frozen=True)
 class Exchanged:
-    """Poisson sampling under replace-one; near: what one record costs that is there or not, far: a replaced one."""
+    """Poisson sampling under replace-one; near: what one record costs that is there or not, far: a replaced one.
+
+    attained: whether a record can be replaced by one that is as good as none, so that bounds from below may use `near`.
+    """
 
     rate: float
     near: Node
     far: Node
+    attained: bool = field(default=True, repr=False)
 
 
 Node = Cost | Composed | Blocks | Mixture | Sampled | Exchanged
@@ -135,7 +140,8 @@ def parts(node: Node) -> tuple[tuple[Node, int], ...]:
 
 
 def _node(event: Event, relation: Relation, moves: bool) -> Node:
-    """moves: the differing record may leave one block and enter another; else it is in one block or in none."""
+    """moves: the differing record may leave one block and enter another, and as many records remain; else it is there
+    or not, in one block or in none."""
     _check_kept(event)
     match event:
         case Release():
@@ -146,7 +152,7 @@ def _node(event: Event, relation: Relation, moves: bool) -> Node:
             return compose([(_node(inner, relation, moves), _count(count))])
         case Parallel():
             return _parallel(event, relation, moves)
-        case Partition(_, events, False) if relation is Relation.ADD_REMOVE:  # every block may change
+        case Partition(_, events, False) if not moves:  # one record more or less, and every block may change
             return compose((_node(child, relation, moves), 1) for child in events)
         case Partition(weights, events):
             seen = {id(child): _node(child, relation, moves) for child in {id(one): one for one in events}.values()}
@@ -339,13 +345,18 @@ def _subsampled(event: Subsample, relation: Relation, moves: bool) -> Node:
         return _sampled(rate, _node(_replaced(inner), Relation.REPLACE_ONE, True), method)
     if relation is Relation.ADD_REMOVE:
         return _sampled(rate, _node(inner, relation, moves), "poisson")
-    far = _node(_replaced(inner), relation, True)
+    far = _node(_replaced(inner), relation, moves)
     if rate in (0, 1) or far == NOTHING:
         return NOTHING if rate == 0 else far
     if any(misfits(inner, Relation.ADD_REMOVE)):
         slots = ((far, rate),)
         return Mixture(slots, slots, told=True)
-    return Exchanged(rate, _node(inner, Relation.ADD_REMOVE, False), far)
+    return Exchanged(rate, _node(inner, Relation.ADD_REMOVE, False), far, not _has_fixed_blocks(inner))
+
+
+def _has_fixed_blocks(event: Event) -> bool:
+    """Whether a record that is there or not changes several blocks, of which one that is replaced changes one alone."""
+    return not getattr(event, "independent", True) or any(map(_has_fixed_blocks, children(event)))
 
 
 def _replaced(event: Event) -> Event:
@@ -411,9 +422,11 @@ def one_sided(node: Node, above: bool) -> Node:
         case Mixture(_, alone):
             inner, weight = max(alone, key=lambda slot: slot[1])
             return _sampled(min(weight, _NEARLY_CERTAIN), one_sided(inner, above), "poisson")
-        case Exchanged(rate, near, far) if rate > _NEARLY_CERTAIN or not above:
+        case Exchanged(rate, near, far, attained) if rate > _NEARLY_CERTAIN or not above:
             if above:
                 return one_sided(far, above)
+            if not attained:
+                return NOTHING
             near = one_sided(near, above)
             if isinstance(near, (GaussianCost, LaplaceCost, DiscreteLaplaceCost)) and rate <= _NEARLY_CERTAIN:
                 return Exchanged(rate, near, far)

@@ -98,7 +98,9 @@ def _exchanged(node: Exchanged) -> Fraction | None:
     largest, smallest = amplified(ceiling(near), node.rate), -ceiling(far - near)
     if smallest > _LARGEST:
         return far
-    return min(far, Fraction(upwards(largest - downwards(math.log1p(node.rate * math.expm1(smallest))))))
+    gain = node.rate * math.expm1(smallest)
+    low = math.log1p(gain) if gain > -0.5 else math.log((1 - node.rate) + node.rate * math.exp(smallest))
+    return min(far, Fraction(upwards(largest - downwards(low))))
 
 
 def _amplified(exact: Fraction, rate: float) -> Fraction:

@@ -26,6 +26,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 from refdp.accounting.rounding import ceiling
+from refdp.checks import of_numpy
 from refdp.errors import InvalidParameter
 from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace, Mechanism
 from refdp.privacy.events import Release, Sensitivity
@@ -197,7 +198,7 @@ def cost(release: Release) -> Cost:
             _allow(release, 1, 2)
             assert not isinstance(sd, tuple)
             sigma = _positive("sd", sd, release) / _positive("step", step, release)
-            length = max(1.0, ceiling(bound / Fraction(step))) if bound else 0.0
+            length = max(1.0, ceiling(bound / Fraction(of_numpy(step)))) if bound else 0.0
             norm = 1 if sensitivity.norm == 1 else 2
             return DiscreteGaussianCost(
                 math.nextafter(sigma, 0), float(_steps(length, 1.0)) if norm == 1 else length, norm
@@ -208,7 +209,7 @@ def cost(release: Release) -> Cost:
                 raise InvalidParameter(
                     f"coefficient {coefficient!r} of {release.name!r}: allowed are finite numbers >= 0"
                 )
-            return RangeCost(Fraction(coefficient) * bound)
+            return RangeCost(Fraction(of_numpy(coefficient)) * bound)
         case _:
             return _supplied(mechanism, release)
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
@@ -21,9 +22,10 @@ from refdp.accounting import conversion
 from refdp.accounting.arrays import Array
 from refdp.accounting.divergence import renyi
 from refdp.accounting.pure import pure_epsilon
+from refdp.accounting.rounding import ceiling
 from refdp.checks import check_number
 from refdp.data.numbers import Number
-from refdp.errors import InvalidParameter
+from refdp.errors import InvalidParameter, RelationMismatch
 from refdp.privacy.events import Plan
 
 ORDERS: Array = np.concatenate([1 + 2.0 ** np.arange(-6, 1), np.arange(3.0, 64.0), 2.0 ** np.arange(6, 21, 0.5)])
@@ -88,12 +90,16 @@ def selection_epsilon(law: Repetitions, plans: list[Plan], delta: float) -> floa
     """Epsilon at delta of the best run, each run with one of these plans drawn at random; rounded upwards.
 
     A run's index is drawn without the records, so that one run costs what its dearest plan costs at each order.
-    Errors: InvalidParameter for no plan, and for delta outside of [0, 1].
+    Errors: InvalidParameter for no plan, and for delta outside of [0, 1]; RelationMismatch for plans about different
+    neighbours.
     """
     if not plans:
         raise InvalidParameter("no plan to select among: at least one is needed")
+    if len({plan.relation for plan in plans}) > 1:
+        raise RelationMismatch("plans about different neighbours to select among: allowed is one relation for all")
     check_number("delta", delta, least=0, most=1)
-    pure = (2 + law.eta) * max(pure_epsilon(plan) for plan in plans)
+    dearest = max(pure_epsilon(plan) for plan in plans)
+    pure = dearest if dearest == math.inf else ceiling(Fraction(2 + law.eta) * Fraction(dearest))
     if delta == 0:
         return pure
 

@@ -125,7 +125,7 @@ class DiscreteGaussian:
     STANDARD: ClassVar[str] = "discrete-gaussian"
 
     def __post_init__(self) -> None:
-        if self.sd == ():
+        if isinstance(self.sd, tuple) and not self.sd:
             raise InvalidParameter("no standard deviations: allowed is one number, or one per entry of the last axis")
         for sd in self.sd if isinstance(self.sd, tuple) else (self.sd,):
             check_positive("standard deviation of the discrete Gaussian mechanism", sd)

@@ -134,7 +134,7 @@ class Gaussian:
     STANDARD: ClassVar[str] = "normal"
 
     def __post_init__(self) -> None:
-        if self.sd == ():
+        if isinstance(self.sd, tuple) and not self.sd:
             raise InvalidParameter("no standard deviations: allowed is one number, or one per entry of the last axis")
         for sd in self.sd if isinstance(self.sd, tuple) else (self.sd,):
             check_positive("standard deviation of the Gaussian mechanism", sd)

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import groupby
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Literal
 
 from refdp.errors import InvalidParameter, RelationMismatch
@@ -54,8 +55,14 @@ class Sensitivity:
     relation: Relation
 
     def __post_init__(self) -> None:
+        bound: object = self.bound
+        strange = isinstance(bound, bool)
+        if type(bound).__module__ == "numpy":  # whose arithmetic overflows, and which mixes with no fractions
+            strange = not isinstance(bound, Real)
+            if isinstance(bound, Real):
+                object.__setattr__(self, "bound", int(bound) if isinstance(bound, Integral) else float(bound))
         try:
-            finite = 0 <= self.bound < float("inf")
+            finite = not strange and 0 <= self.bound < float("inf")
         except TypeError:
             finite = False
         if not finite:
@@ -199,12 +206,12 @@ def proved(event: Event, relation: Relation) -> Event:
     match event:
         case Release(name, mechanism, sensitivity, better):
             return Release(name, mechanism, better or sensitivity)
-        case Partition(weights, events, independent):
-            inner = tuple(proved(e, relation) for e in events)
-            sequential = not independent and relation is Relation.ADD_REMOVE
-            return Sequential(inner) if sequential else Partition(weights, inner)
-        case Sequential(events) | Parallel(events):
+        case Partition(_, events, False) if relation is Relation.ADD_REMOVE:
+            return Sequential(tuple(proved(e, relation) for e in events))
+        case Sequential(events) | Parallel(events) | Partition(_, events, _):
             return replace(event, events=tuple(proved(e, relation) for e in events))
+        case Subsample(_, inner, "without-replacement"):  # as many records whatever the relation
+            return replace(event, event=proved(inner, Relation.REPLACE_ONE))
         case Repeat(inner, _) | Subsample(_, inner, _):
             return replace(event, event=proved(inner, relation))
 
@@ -213,7 +220,7 @@ def folded(event: Event) -> Event:
     """The event with runs of equal neighbours as `Repeat`s: the inverse of `expand`, for accountants and readers."""
     match event:
         case Sequential(events):
-            runs = [list(same) for _, same in groupby((folded(e) for e in events), _whole)]
+            runs = [list(same) for _, same in groupby((folded(e) for e in events), whole)]
             parts = tuple(same[0] if len(same) == 1 else Repeat(same[0], len(same)) for same in runs)
             return parts[0] if len(parts) == 1 else Sequential(parts)
         case Parallel(events) | Partition(_, events, _):
@@ -223,9 +230,9 @@ def folded(event: Event) -> Event:
     return event
 
 
-def _whole(event: Event) -> tuple[object, ...]:
+def whole(event: Event) -> tuple[object, ...]:
     """An event with what equality leaves out: what is proved of its releases, whether its blocks are independent."""
-    inner = tuple(_whole(child) for child in children(event))
+    inner = tuple(whole(child) for child in children(event))
     return event, getattr(event, "proved", None), getattr(event, "independent", None), inner
 
 

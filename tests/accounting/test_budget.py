@@ -21,13 +21,27 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
 import refdp
-from refdp.accounting import account, budget_lock
+from refdp.accounting import account, budget_lock, pure_epsilon
 from refdp.accounting.budget_file import plan_in, plan_out
 from refdp.accounting.least import least_epsilon
 from refdp.errors import BudgetExceeded, InvalidParameter, RepeatedFitWarning
 from refdp.faces import registry
-from refdp.noise.mechanisms import Gaussian, Laplace
-from refdp.privacy.events import Plan, Relation, Release, Repeat, Sensitivity, Subsample, expand, folded, proved
+from refdp.noise.mechanisms import Exponential, Gaussian, Laplace
+from refdp.privacy.events import (
+    Event,
+    Parallel,
+    Partition,
+    Plan,
+    Relation,
+    Release,
+    Repeat,
+    Sensitivity,
+    Sequential,
+    Subsample,
+    expand,
+    folded,
+    proved,
+)
 from tests.estimators.test_defaults import SCHEMAS
 
 R = Relation.ADD_REMOVE
@@ -454,6 +468,65 @@ def test_a_charge_keeps_what_sensitivities_inside_samples_are_about(method: Any,
         budget.charge(plan)
         assert budget.spent() == pytest.approx(account(plan, delta=DELTA).epsilon, rel=1e-9)
         assert plan_in(json.loads(json.dumps(plan_out(plan)))) == Plan(relation, folded(plan.event))
+
+
+def pure_event(generator: np.random.Generator, relation: Relation, depth: int) -> Event:
+    """Releases of a finite pure epsilon, nested at random: samples of either kind, blocks of fixed sizes or not."""
+    kind = generator.integers(6) if depth else 0
+    inner = [pure_event(generator, relation, depth - 1) for _ in range(generator.integers(1, 4) if kind else 0)]
+    rate = float(generator.choice([0.1, 0.5, 0.9]))
+    bound = float(generator.choice([0.5, 1.0, 3.0]))
+    match kind:
+        case 0 if generator.random() < 0.5:
+            return Release("counts", Laplace(1.0), Sensitivity(bound, 1, "account/declared", relation))
+        case 0:
+            return Release("choice", Exponential(1.0), Sensitivity(bound, "range", "account/declared", relation))
+        case 1:
+            return Sequential(tuple(inner))
+        case 2:
+            return Repeat(inner[0], int(generator.integers(1, 4)))
+        case 3:
+            return Parallel(tuple(inner))
+        case 4:
+            return Partition((0.9 / len(inner),) * len(inner), tuple(inner), bool(generator.random() < 0.3))
+    poisson = generator.random() < 0.7
+    declared = relation if poisson and relation is R else Relation(generator.choice([*Relation]))
+    return Subsample(rate, pure_event(generator, declared, depth - 1), "poisson" if poisson else "without-replacement")
+
+
+@pytest.mark.parametrize("relation", Relation)
+def test_a_plan_costs_what_it_costs_in_a_file(relation: Relation) -> None:
+    generator = np.random.default_rng(5)
+    for _ in range(300):
+        plan = Plan(relation, pure_event(generator, relation, 4))
+        read = plan_in(json.loads(json.dumps(plan_out(plan))))
+        assert pure_epsilon(read) == pytest.approx(pure_epsilon(plan), rel=1e-9), plan
+
+
+def in_blocks(independent: bool) -> Plan:
+    """Ten releases of epsilon 3, on blocks of a Poisson sample under replace-one."""
+    each = Release("sums", Laplace(1.0), Sensitivity(3.0, 1, "account/declared", R))
+    return Plan(Relation.REPLACE_ONE, Subsample(0.1, Partition((0.1,) * 10, (each,) * 10, independent)))
+
+
+def test_blocks_of_fixed_sizes_are_charged_as_such(tmp_path: Path) -> None:
+    """At most 1.17 is what blocks cost that every record falls into by itself; a plain instance of these costs 5.68."""
+    budget = refdp.PrivacyBudget(100.0, relation="replace-one", file=tmp_path / "budget.json")
+    budget.charge(in_blocks(False))
+    assert 5.68 < budget.spent() == pytest.approx(pure_epsilon(in_blocks(False)), rel=1e-9)
+    data = json.loads((tmp_path / "budget.json").read_text())
+    data["entries"][0]["plan"]["event"]["of"]["independent"] = True
+    (tmp_path / "budget.json").write_text(json.dumps(data))
+    with pytest.raises(InvalidParameter, match="charges that were there are gone"):
+        budget.spent()
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_what_a_plan_costs_at_least_is_not_that_of_an_equal_one_with_other_blocks(first: bool) -> None:
+    each = Release("sums", Laplace(0.5), Sensitivity(1.0, 1, "account/declared", R))
+    blocks = {one: Partition((0.5, 0.5), (each, each), one) for one in (True, False)}
+    found = {one: least_epsilon(Plan(R, Subsample(0.25, blocks[one])), 1e-7) for one in (first, not first)}
+    assert found == {True: pytest.approx(least_epsilon(Plan(R, Subsample(0.125, each)), 1e-7)), False: 0.0}
 
 
 def test_a_file_that_forgot_it_is_read_as_the_dearer_one() -> None:

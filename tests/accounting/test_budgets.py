@@ -13,12 +13,12 @@ from functools import cache
 
 import numpy as np
 import pytest
-from account_plans import gaussian, laplace, plan, release, sampled_gaussian
+from account_plans import REPLACE_ONE, gaussian, laplace, plan, release, sampled_gaussian
 from scipy import stats
 
 from refdp.accounting import account, budgets, curves, renyi
 from refdp.accounting.filters import IndividualOdometer
-from refdp.errors import InvalidParameter
+from refdp.errors import InvalidParameter, RelationMismatch
 from refdp.noise.mechanisms import Gaussian, Laplace
 
 UNIT, SIZES = 0.1, (1, 3)
@@ -210,3 +210,25 @@ def test_the_odometer_of_records_adds_what_confidence_costs_at_any_delta_between
     for delta in (0.0, 1.0, -0.5, 1.5, math.nan):
         with pytest.raises(InvalidParameter, match="delta"):
             one.losses(delta)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: budgets.PureFilter(9.0),
+        lambda: budgets.RenyiFilter(ORDERS, 9 * ORDERS),
+        lambda: budgets.GaussianFilter(9.0),
+        lambda: budgets.ApproximateFilter(9.0, 1e-5),
+        budgets.PureOdometer,
+        lambda: budgets.RenyiOdometer(ORDERS, 1e-5),
+        lambda: budgets.GaussianOdometer(1e-5),
+    ],
+)
+def test_plans_about_other_neighbours_do_not_add_up(make: Callable[[], object]) -> None:
+    one = make()
+    noise = Gaussian(2.0) if isinstance(one, budgets.GaussianFilter | budgets.GaussianOdometer) else Laplace(2.0)
+    added, replaced = plan(release(noise)), plan(release(noise, 1.0, REPLACE_ONE), relation=REPLACE_ONE)
+    for _ in range(2):
+        one.spend(added)  # type: ignore[attr-defined]
+        with pytest.raises(RelationMismatch, match="replace-one"):
+            one.spend(replaced)  # type: ignore[attr-defined]

@@ -12,7 +12,7 @@ import mpmath as mp
 import pytest
 from account_plans import plan, release
 
-from refdp.accounting import account, calibrate
+from refdp.accounting import account, calibrate, pure_epsilon
 from refdp.accounting.enclosure import _attempts
 from refdp.accounting.gaussian import mu_for
 from refdp.accounting.normal import normalise
@@ -155,3 +155,11 @@ def test_ranges_beyond_all_exponentials_cost_nearly_their_sum(size: float) -> No
         found = account(plan(event), delta=1e-5)
         assert least <= found.upper <= most and found.lower <= found.upper
         assert account(plan(event), epsilon=found.upper).upper <= 1e-5 * (1 + 1e-3)
+
+
+@pytest.mark.parametrize("weight", [1e-50, 1e-70])
+def test_a_rare_block_of_a_sample_of_fixed_size_costs_what_a_replaced_record_does(weight: float) -> None:
+    """The record that takes another's place falls into the block where it does, and blocks do not shrink that."""
+    one = Release("", Laplace(1.0), Sensitivity(1.0, 1, "", Relation.REPLACE_ONE))
+    found = plan(Subsample(0.5, Partition((weight,), (one,)), "without-replacement"))
+    assert account(found, delta=0.0).epsilon == pure_epsilon(found) >= math.log1p(0.5 * math.expm1(1.0))

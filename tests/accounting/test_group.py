@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -114,3 +115,10 @@ def test_trade_off_curves_are_exact() -> None:
 def test_relation_of_a_group_of_replaced_records() -> None:
     one = Plan(REPLACE_ONE, release(Gaussian(2.0), relation=REPLACE_ONE))
     assert account(one, delta=1e-6, group=2).upper == pytest.approx(exact.epsilon(1.0, 1e-6))
+
+
+def test_groups_cost_no_less_than_their_records_together() -> None:
+    generator = np.random.default_rng(2)
+    for bound, group in zip(generator.random(100), range(2, 102), strict=True):
+        found = account(plan(release(Laplace(1.0), float(bound))), delta=0.0, group=group).epsilon
+        assert group * Fraction(bound) <= Fraction(found) <= group * Fraction(bound) * (1 + Fraction(1, 2**51))

@@ -6,12 +6,13 @@ import itertools
 import math
 from fractions import Fraction
 
+import mpmath as mp
 import numpy as np
 import pytest
 from account_plans import ADD_REMOVE, REPLACE_ONE, laplace, plan, release
 
 from refdp.accounting import account, pure_epsilon
-from refdp.accounting.normal import Exchanged
+from refdp.accounting.normal import Exchanged, normalise, one_sided
 from refdp.accounting.pure import amplified, kov_delta, kov_epsilon, node_epsilon
 from refdp.accounting.releases import GaussianCost, PureCost
 from refdp.noise.mechanisms import DiscreteLaplace, Exponential, Gaussian, Laplace
@@ -156,6 +157,43 @@ def test_a_replaced_record_in_a_sample_of_blocks_of_fixed_sizes(epsilon: float, 
         (1 - full) * math.exp(-epsilon * blocks) + full * math.exp(-2 * epsilon)
     )
     assert math.log(ratio) <= pure_epsilon(Plan(REPLACE_ONE, Subsample(rate, inside))) <= 2 * epsilon
+
+
+@pytest.mark.parametrize("rate", [None, 0.5])
+def test_a_record_that_leaves_a_parallel_block_changes_all_blocks_of_fixed_sizes_in_it(rate: float | None) -> None:
+    """Records of one kind in ten blocks of equal sizes, noise of scale 1 on sums of values in [-1, 1].
+
+    Ten such records of value 1, or nine and one of the other kind, which fill no blocks: ten sums change by 1.
+    """
+    blocks = Partition((0.1,) * 10, (release(Laplace(1.0), 2.0, REPLACE_ONE),) * 10, independent=False)
+    other = release(Laplace(1e6), 2.0, REPLACE_ONE)
+    true, leaving = 10.0, 20.0
+    if rate is not None:
+        blocks = Partition((0.1,) * 10, (release(Laplace(1.0)),) * 10, independent=False)
+        true, leaving = math.log1p(rate**10 * math.expm1(10.0)), math.log1p(rate * math.expm1(10.0))
+    inside = blocks if rate is None else Subsample(rate, blocks)
+    for block in (inside, Sequential((inside,)), Parallel((inside,))):
+        found = Plan(REPLACE_ONE, Parallel((block, other)))
+        assert true <= leaving <= pure_epsilon(found) <= leaving * 1.1
+        assert account(found, delta=1e-6, quick=True).epsilon >= true - 0.01
+    assert pure_epsilon(Plan(REPLACE_ONE, inside)) <= 2.0  # a record that stays changes one block
+
+
+def test_lower_ends_of_replaced_records_in_samples_of_blocks_of_fixed_sizes_are_attained() -> None:
+    """A replaced record changes one of the blocks, and no more than e^2 of the likelihood is there to be lost."""
+    inside = Partition((0.1,) * 10, (release(Laplace(1.0)),) * 10, independent=False)
+    for event in (Subsample(0.5, inside), Subsample(1 - 1e-9, Subsample(0.5, Sequential((inside,))))):
+        node = normalise(Plan(REPLACE_ONE, event))
+        assert node_epsilon(one_sided(node, above=False), REPLACE_ONE) <= 2.0
+
+
+@pytest.mark.parametrize("size", [1.0, 15.0, 30.0, 350.0])
+@pytest.mark.parametrize("rate", [0.3, 0.5, 0.999, 1 - 1e-6, 1 - 2.0**-20])
+def test_replaced_records_in_nearly_all_samples_cost_no_less_than_the_closed_form(size: float, rate: float) -> None:
+    with mp.workdps(400):
+        true = mp.log((1 - mp.mpf(rate) + rate * mp.exp(size)) / (1 - mp.mpf(rate) + rate * mp.exp(-size)))
+        found = pure_epsilon(Plan(REPLACE_ONE, Subsample(rate, release(Laplace(1.0), size))))
+        assert true <= found <= true * (1 + 1e-12)
 
 
 @pytest.mark.parametrize("rate", [1e-4, 0.1, 0.7])

@@ -6,6 +6,7 @@ import json
 import math
 import threading
 import warnings
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from refdp.errors import (
     InvalidRecords,
     PrivacyWarning,
     RefdpError,
+    RelationMismatch,
     RepeatedFitWarning,
     UtilityWarning,
 )
@@ -120,6 +122,13 @@ def test_pure_and_renyi_figures() -> None:
     one = refdp.account(gauss, delta=1e-5).epsilon
     assert one < selection_epsilon(few, [gauss], 1e-5) < selection_epsilon(many, [gauss], 1e-5) < 4 * one
     assert selection_epsilon(few, [gauss, laplace], 1e-5) >= selection_epsilon(few, [gauss], 1e-5)
+    for bound in np.random.default_rng(1).random(50):
+        plan = Plan(R, Release("one", Laplace(1.0), Sensitivity(float(bound), 1, "account/declared", R)))
+        assert selection_epsilon(Repetitions(1, 0.2), [plan], 0.0) >= 3 * Fraction(bound)
+    other = Relation.REPLACE_ONE
+    replaced = Plan(other, Release("one", Laplace(2.0), Sensitivity(1.0, 1, "account/declared", other)))
+    with pytest.raises(RelationMismatch, match="different neighbours"):
+        selection_epsilon(few, [laplace, replaced], 0.0)
 
 
 PUBLIC: dict[str, Any] = {"relation": "add-remove", "bounds": {0: (0, 1), 1: (0, 1)}}

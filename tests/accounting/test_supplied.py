@@ -167,3 +167,11 @@ def test_events_out_of_their_domains_are_refused(name: str, given: tuple[object,
     """Probabilities that sum to less than 1 had an epsilon that was too small."""
     with pytest.raises(InvalidParameter, match=message):
         from_dp_event(getattr(dp.dp_event, name)(*given), REPLACE_ONE)
+
+
+@pytest.mark.parametrize("parameter", [0.1, 0.25, 0.7, 3.0, 1e-9])
+def test_discrete_laplace_events_lose_no_last_place(parameter: float) -> None:
+    found = pure_epsilon(from_dp_event(dp.dp_event.DiscreteLaplaceDpEvent(parameter, 1), ADD_REMOVE))
+    assert parameter <= found <= parameter * (1 + 2.0**-50)
+    with pytest.raises(InvalidParameter, match="scale of the discrete Laplace"):
+        from_dp_event(dp.dp_event.DiscreteLaplaceDpEvent(1e-310, 1), ADD_REMOVE)

@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from refdp.accounting import account
 from refdp.data.following import Following
 from refdp.data.population import Labels, Start
 from refdp.data.records import Classes, Interval, Numeric, Schema
 from refdp.errors import InvalidParameter
+from refdp.noise.mechanisms import DiscreteGaussian, Gaussian, Laplace, Mechanism
 from refdp.papers import sgbdt
-from refdp.privacy.events import Partition, balls_and_bins
+from refdp.privacy.events import Norm, Partition, Plan, Relation, Release, Sensitivity, balls_and_bins
 
 
 @pytest.mark.parametrize("slots", [1, 2, 5])
@@ -75,3 +77,28 @@ def test_what_is_followed_stays_until_it_is_changed() -> None:
     assert own.still == (False, True)
     own._moved = True
     assert own.still == (False, False)
+
+
+BOUNDED: list[tuple[Mechanism, Norm]] = [
+    (Laplace(2.0), 1),
+    (Gaussian(np.float64(2.0)), 2),
+    (DiscreteGaussian(np.float64(2.0), 1.0), 2),
+]
+
+
+@pytest.mark.parametrize("bound", [np.int64(3), np.int8(3), np.float32(3), np.float64(3), 3])
+def test_bounds_that_are_numbers_of_numpy_cost_what_they_are(bound: float) -> None:
+    """Whole numbers of 8 bits overflowed in a group, and other numbers were no fractions."""
+    for mechanism, norm in BOUNDED:
+        plans = [
+            Plan(relation, Release("", mechanism, Sensitivity(one, norm, "", relation)))
+            for relation, one in zip(Relation, (bound, 3.0), strict=True)
+        ]
+        found, true = (account(one, delta=1e-6, group=50, quick=True).epsilon for one in plans)
+        assert found == true > 30
+
+
+@pytest.mark.parametrize("bound", [True, np.bool_(True), np.array(0.5), np.array([0.5, 1.0]), np.float32(np.nan)])
+def test_bounds_that_are_no_numbers_are_refused(bound: Any) -> None:
+    with pytest.raises(InvalidParameter, match="finite numbers >= 0"):
+        Sensitivity(bound, 1, "", Relation.ADD_REMOVE)
