@@ -11,6 +11,7 @@ plan.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -129,6 +130,18 @@ def own(values: Array) -> Array:
     return copied
 
 
+def _asking(source: Source) -> Callable[[Request], Any]:
+    """Asks a source in this process. Errors: InvalidParameter in a fork of it, where the same noise is to come."""
+    process = os.getpid()
+
+    def ask(request: Request) -> Any:
+        if os.getpid() != process:
+            raise InvalidParameter(f"{request.name}: a curator goes on in its own process; a fork has the same noise")
+        return getattr(source, request.kind)(request)
+
+    return ask
+
+
 class Curator:
     """Holds the door for one training run.
 
@@ -148,7 +161,7 @@ class Curator:
     def __init__(self, source: Source, relation: Relation) -> None:
         self.relation = relation
         self.transcript = Transcript(relation)
-        self._ask: Callable[[Request], Any] = lambda request: getattr(source, request.kind)(request)
+        self._ask = _asking(source)
         self._open: list[_Place] = []
         self._filed: list[Event | Blocks] = []
         self._serial = 0

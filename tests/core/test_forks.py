@@ -1,0 +1,42 @@
+"""A curator in a fork of its process: two copies of one source would add the same noise."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from refdp.errors import InvalidParameter
+from refdp.noise.mechanisms import Laplace
+from refdp.privacy.curator import Curator
+from refdp.privacy.events import Relation, Sensitivity
+from refdp.privacy.sources import SampleSource
+
+HERE = Sensitivity(1.0, 1, "composition/laplace", Relation.ADD_REMOVE)
+ASKED: dict[str, Callable[[Curator], Any]] = {
+    "release": lambda one: one.release("a", Laplace(1.0), np.zeros(1), sensitivity=HERE),
+    "draw": lambda one: one.draw("a", ("uniform",), 1),
+}
+
+
+@pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="the system has no fork")
+@pytest.mark.parametrize("kind", ASKED)
+def test_a_curator_goes_on_in_its_own_process_alone(kind: str) -> None:
+    curator = Curator(SampleSource(np.random.default_rng(1)), Relation.ADD_REMOVE)
+    ask, told = ASKED[kind], multiprocessing.get_context("fork").Queue()
+
+    def elsewhere() -> None:
+        try:
+            told.put(str(ask(curator)))
+        except InvalidParameter as error:
+            told.put(f"refused: {error}")
+
+    child = multiprocessing.get_context("fork").Process(target=elsewhere)
+    child.start()
+    found = told.get(timeout=60)
+    child.join()
+    assert found == "refused: a: a curator goes on in its own process; a fork has the same noise"
+    ask(curator)
