@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import copy
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
+from numbers import Number
 from typing import Any, Literal
 
 import numpy as np
@@ -36,6 +37,8 @@ SHARED = (list, dict, set, bytearray, np.ndarray)
 """Of these it is compared which parts are one object: who changes one changes the other."""
 COMPARED = (str, bytes, int, float, complex, type(None), np.generic)
 """What is compared by how it is written; other things without parts are read."""
+LABELS = ("index", "columns", "names", "name", "attrs", "mask", "fill_value", "_fields")
+"""Of results: of tables and columns, masked arrays and named tuples."""
 SAME = "not examined: the same records in another order on both sides: no record differs"
 
 
@@ -99,9 +102,10 @@ def assert_sensitivity(
     """Fail if a deterministic function changes by more than `bound` between neighbours; returns the largest change.
 
     False alarms: none beyond a relative rounding of 1e-9. Cost: three calls a pair.
-    Errors: AssertionError naming the pair, also if shapes differ, a value is NaN or infinite, or the function gives
-    another result for the same records; InvalidParameter if there is no pair, if all are of the same records, also in
-    another order, or for results that are no numbers.
+    Errors: AssertionError naming the pair, also if shapes, labels or masks differ (of counts by value, take
+    `reindex` with public values), a value is NaN or infinite, or the function gives another result for the same
+    records; InvalidParameter if there is no pair, if all are of the same records, also in another order, or for
+    results that are no numbers.
     """
     check_number("bound", bound, least=0)
     if norm not in (1, 2, "max"):
@@ -119,11 +123,16 @@ def assert_sensitivity(
 
 
 def _change(function: Callable[[Any], Any], pair: Any, number: int, norm: Literal[1, 2, "max"]) -> float:
-    first, again, second = (_numbers(function(copy.deepcopy(side))) for side in (pair.first, pair.first, pair.second))
-    if first.shape != again.shape or not bool(np.all((first == again) | ((first != first) & (again != again)))):
+    results = [function(copy.deepcopy(side)) for side in (pair.first, pair.first, pair.second)]
+    first, again, second = map(_numbers, results)
+    of_first, of_again, of_second = (list(_labels(one)) for one in results)
+    same = first.shape == again.shape and _equal(of_first, of_again)
+    if not same or not bool(np.all((first == again) | ((first != first) & (again != again)))):
         raise AssertionError(f"pair {number}: the result changes from call to call, so that its change says nothing")
     if first.shape != second.shape:
         raise AssertionError(f"pair {number}: shapes {first.shape} and {second.shape} differ, which gives a side away")
+    if not _equal(of_first, of_second):
+        raise AssertionError(f"pair {number}: labels, names or masks differ, which gives a side away")
     if not all(_is_finite(one) for one in (first, second)):
         raise AssertionError(f"pair {number}: a value is infinite or not a number, so no change is bounded")
     change = _distances(first, second)
@@ -195,6 +204,37 @@ def _array(thing: Any) -> np.ndarray | None:
     if array.dtype.kind != "f":
         return array.astype(object)  # whole numbers of Python, whose differences are exact
     return array if array.dtype.itemsize > 8 else array.astype(np.float64)
+
+
+def _labels(thing: Any) -> Iterator[Any]:
+    """What says of the numbers of a result what each is of. thing: `_numbers` takes it."""
+    if isinstance(thing, Number) or (type(thing) is np.ndarray and thing.dtype != object):
+        return
+    named = [getattr(thing, name) for name in LABELS if hasattr(type(thing), name)]  # columns of a table are no labels
+    yield from (part for part in named if not callable(part))
+    yield getattr(getattr(thing, "dtype", None), "categories", None)
+    parts: Iterable[Any]
+    if is_frame(thing) and hasattr(thing, "columns"):
+        parts = [thing.iloc[:, place] for place in range(len(thing.columns))]
+    elif isinstance(thing, Sequence):
+        parts = () if {*map(type, thing)} <= {bool, int, float} else thing
+    else:
+        array = np.asarray(thing)
+        parts = array.flat if array.dtype == object else ()
+    for one in parts:
+        yield from () if one is thing else _labels(one)
+
+
+def _equal(ours: Sequence[Any], others: Sequence[Any]) -> bool:
+    """Whether labels are; an index of pandas by what it has for this, which is as quick as it is long."""
+    for one, other in zip(ours, others):
+        if is_frame(one) and hasattr(one, "equals"):
+            named = ([list(side.names), getattr(side.dtype, "categories", None)] for side in (one, other))
+            if not one.equals(other) or not _equal(*named):
+                return False
+        elif difference(one, other) is not None:
+            return False
+    return len(ours) == len(others)
 
 
 def _stacked(parts: Sequence[np.ndarray | None]) -> np.ndarray | None:
