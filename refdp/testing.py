@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import copy
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, MutableSequence, MutableSet, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
@@ -33,7 +34,7 @@ SLACK = 1e-9
 """Relative slack for rounding in `assert_sensitivity`."""
 BY_TYPE = ("the state of a ", "it comes after ")
 """Of random generators, and of what is so large that its values are compared and not how each is written."""
-SHARED = (list, dict, set, bytearray, np.ndarray)
+SHARED = (MutableSequence, MutableMapping, MutableSet, np.ndarray)
 """Of these it is compared which parts are one object: who changes one changes the other."""
 COMPARED = (str, bytes, int, float, complex, type(None), np.generic)
 """What is compared by how it is written; other things without parts are read."""
@@ -252,7 +253,8 @@ def assert_noninterference(build: Callable[[Any, Any], Any], pair: Any, released
     how many were tried. Objects are compared by all that the structural checks of `refdp.audit` read of them, code by
     its text and random generators by their type.
     False alarms: none; `build` is called twice on one side to see that it is deterministic. Cost: three calls a value.
-    Errors: AssertionError naming the place of the first difference, also if `build` raises on one side only;
+    Errors: AssertionError naming the place of the first difference, also if `build` raises on one side only or
+    changes the values;
     InvalidParameter if there is nothing to try, for the same records on both sides, in another order too, and for
     parts that nothing shows.
     """
@@ -260,7 +262,8 @@ def assert_noninterference(build: Callable[[Any, Any], Any], pair: Any, released
     if is_reordered(sides.first, sides.second):
         raise InvalidParameter(SAME)
     for number, values in enumerate(released):
-        first, again, second = (_built(build, side, values) for side in (sides.first, sides.first, sides.second))
+        made = [_built(build, side, values) for side in (sides.first, sides.first, sides.second)]
+        (first, own), (again, _), (second, others) = made
         if isinstance(first, _Raised) and isinstance(second, _Raised):
             raise first.error
         where = difference(first, again)
@@ -270,6 +273,9 @@ def assert_noninterference(build: Callable[[Any, Any], Any], pair: Any, released
         if where is not None:
             raised = next((f": {one.error!r}" for one in (first, second) if isinstance(one, _Raised)), "")
             raise AssertionError(f"released values {number}: {where or 'the result'} depends on the records{raised}")
+        where = _difference(own, others, "", frozenset(), _Seen())
+        if where is not None:
+            raise AssertionError(f"released values {number}: {where or 'they'} were changed, depending on the records")
         for place, why in read(first).left.items():
             if not why.startswith(BY_TYPE):
                 raise InvalidParameter(f"not examined: {place or 'the result'}: {why}")
@@ -286,12 +292,15 @@ class _Raised:
     error: BaseException
 
 
-def _built(build: Callable[[Any, Any], Any], records: Any, values: Any) -> Any:
+def _built(build: Callable[[Any, Any], Any], records: Any, values: Any) -> tuple[Any, Any]:
+    """What is built, and the values afterwards: each call has its own, where they can be copied."""
+    with suppress(Exception):
+        values = copy.deepcopy(values)
     try:
-        return build(copy.deepcopy(records), values)
+        return build(copy.deepcopy(records), values), values
     except RAISED as error:
         raise_if_ending(error)
-        return _Raised(error)
+        return _Raised(error), values
 
 
 @dataclass

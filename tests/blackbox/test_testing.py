@@ -273,6 +273,20 @@ def test_what_numbers_are_of_is_compared_as_their_shape_is(function: Callable[[A
         assert_sensitivity(function, [KEYS], 9)
 
 
+def test_values_are_as_they_were_released() -> None:
+    for build in (lambda r, values: values.append(len(r)), lambda r, values: values[0].__setitem__(0, len(r))):
+        values = [np.zeros(2)]
+        with pytest.raises(AssertionError, match=r"released values 0: \S+ were changed, depending on the records"):
+            assert_noninterference(build, ONE_MORE, [values])
+        assert len(values) == 1 and not values[0].any()
+    for one in ([1.0], (n for n in range(1)), np.random.default_rng(0), np.zeros(10**6)):
+        assert assert_noninterference(lambda r, values: 1.0, ONE_MORE, [one]) == 1
+    draw = np.random.default_rng(0)
+    assert assert_noninterference(lambda r, values: values.random(), ONE_MORE, [draw]) == 1
+    with pytest.raises(AssertionError, match="depends on the records"):
+        assert_noninterference(lambda r, _: [a := deque(), a if len(r) > 2 else deque()], ONE_MORE, [1])
+
+
 def test_equal_labels_are_no_change() -> None:
     index = pd.Index(["x", "b", "c", np.nan], name="k")
     counts = partial(pd.Series.reindex, index=index, fill_value=0)
