@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import copy
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, MutableSequence, MutableSet, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
+from numbers import Number
 from typing import Any, Literal
 
 import numpy as np
@@ -32,10 +34,12 @@ SLACK = 1e-9
 """Relative slack for rounding in `assert_sensitivity`."""
 BY_TYPE = ("the state of a ", "it comes after ")
 """Of random generators, and of what is so large that its values are compared and not how each is written."""
-SHARED = (list, dict, set, bytearray, np.ndarray)
+SHARED = (MutableSequence, MutableMapping, MutableSet, np.ndarray)
 """Of these it is compared which parts are one object: who changes one changes the other."""
 COMPARED = (str, bytes, int, float, complex, type(None), np.generic)
 """What is compared by how it is written; other things without parts are read."""
+LABELS = ("index", "columns", "names", "name", "attrs", "mask", "fill_value", "_fields")
+"""Of results: of tables and columns, masked arrays and named tuples."""
 SAME = "not examined: the same records in another order on both sides: no record differs"
 
 
@@ -99,9 +103,10 @@ def assert_sensitivity(
     """Fail if a deterministic function changes by more than `bound` between neighbours; returns the largest change.
 
     False alarms: none beyond a relative rounding of 1e-9. Cost: three calls a pair.
-    Errors: AssertionError naming the pair, also if shapes differ, a value is NaN or infinite, or the function gives
-    another result for the same records; InvalidParameter if there is no pair, if all are of the same records, also in
-    another order, or for results that are no numbers.
+    Errors: AssertionError naming the pair, also if shapes, labels or masks differ (of counts by value, take
+    `reindex` with public values), a value is NaN or infinite, or the function gives another result for the same
+    records; InvalidParameter if there is no pair, if all are of the same records, also in another order, or for
+    results that are no numbers.
     """
     check_number("bound", bound, least=0)
     if norm not in (1, 2, "max"):
@@ -119,11 +124,16 @@ def assert_sensitivity(
 
 
 def _change(function: Callable[[Any], Any], pair: Any, number: int, norm: Literal[1, 2, "max"]) -> float:
-    first, again, second = (_numbers(function(copy.deepcopy(side))) for side in (pair.first, pair.first, pair.second))
-    if first.shape != again.shape or not bool(np.all((first == again) | ((first != first) & (again != again)))):
+    results = [function(copy.deepcopy(side)) for side in (pair.first, pair.first, pair.second)]
+    first, again, second = map(_numbers, results)
+    of_first, of_again, of_second = (list(_labels(one)) for one in results)
+    same = first.shape == again.shape and _equal(of_first, of_again)
+    if not same or not bool(np.all((first == again) | ((first != first) & (again != again)))):
         raise AssertionError(f"pair {number}: the result changes from call to call, so that its change says nothing")
     if first.shape != second.shape:
         raise AssertionError(f"pair {number}: shapes {first.shape} and {second.shape} differ, which gives a side away")
+    if not _equal(of_first, of_second):
+        raise AssertionError(f"pair {number}: labels, names or masks differ, which gives a side away")
     if not all(_is_finite(one) for one in (first, second)):
         raise AssertionError(f"pair {number}: a value is infinite or not a number, so no change is bounded")
     change = _distances(first, second)
@@ -197,6 +207,37 @@ def _array(thing: Any) -> np.ndarray | None:
     return array if array.dtype.itemsize > 8 else array.astype(np.float64)
 
 
+def _labels(thing: Any) -> Iterator[Any]:
+    """What says of the numbers of a result what each is of. thing: `_numbers` takes it."""
+    if isinstance(thing, Number) or (type(thing) is np.ndarray and thing.dtype != object):
+        return
+    named = [getattr(thing, name) for name in LABELS if hasattr(type(thing), name)]  # columns of a table are no labels
+    yield from (part for part in named if not callable(part))
+    yield getattr(getattr(thing, "dtype", None), "categories", None)
+    parts: Iterable[Any]
+    if is_frame(thing) and hasattr(thing, "columns"):
+        parts = [thing.iloc[:, place] for place in range(len(thing.columns))]
+    elif isinstance(thing, Sequence):
+        parts = () if {*map(type, thing)} <= {bool, int, float} else thing
+    else:
+        array = np.asarray(thing)
+        parts = array.flat if array.dtype == object else ()
+    for one in parts:
+        yield from () if one is thing else _labels(one)
+
+
+def _equal(ours: Sequence[Any], others: Sequence[Any]) -> bool:
+    """Whether labels are; an index of pandas by what it has for this, which is as quick as it is long."""
+    for one, other in zip(ours, others):
+        if is_frame(one) and hasattr(one, "equals"):
+            named = ([list(side.names), getattr(side.dtype, "categories", None)] for side in (one, other))
+            if not one.equals(other) or not _equal(*named):
+                return False
+        elif difference(one, other) is not None:
+            return False
+    return len(ours) == len(others)
+
+
 def _stacked(parts: Sequence[np.ndarray | None]) -> np.ndarray | None:
     """Nothing where they do not have one shape."""
     arrays = [part for part in parts if part is not None]
@@ -212,7 +253,8 @@ def assert_noninterference(build: Callable[[Any, Any], Any], pair: Any, released
     how many were tried. Objects are compared by all that the structural checks of `refdp.audit` read of them, code by
     its text and random generators by their type.
     False alarms: none; `build` is called twice on one side to see that it is deterministic. Cost: three calls a value.
-    Errors: AssertionError naming the place of the first difference, also if `build` raises on one side only;
+    Errors: AssertionError naming the place of the first difference, also if `build` raises on one side only or
+    changes the values;
     InvalidParameter if there is nothing to try, for the same records on both sides, in another order too, and for
     parts that nothing shows.
     """
@@ -220,7 +262,8 @@ def assert_noninterference(build: Callable[[Any, Any], Any], pair: Any, released
     if is_reordered(sides.first, sides.second):
         raise InvalidParameter(SAME)
     for number, values in enumerate(released):
-        first, again, second = (_built(build, side, values) for side in (sides.first, sides.first, sides.second))
+        made = [_built(build, side, values) for side in (sides.first, sides.first, sides.second)]
+        (first, own), (again, _), (second, others) = made
         if isinstance(first, _Raised) and isinstance(second, _Raised):
             raise first.error
         where = difference(first, again)
@@ -230,6 +273,9 @@ def assert_noninterference(build: Callable[[Any, Any], Any], pair: Any, released
         if where is not None:
             raised = next((f": {one.error!r}" for one in (first, second) if isinstance(one, _Raised)), "")
             raise AssertionError(f"released values {number}: {where or 'the result'} depends on the records{raised}")
+        where = _difference(own, others, "", frozenset(), _Seen())
+        if where is not None:
+            raise AssertionError(f"released values {number}: {where or 'they'} were changed, depending on the records")
         for place, why in read(first).left.items():
             if not why.startswith(BY_TYPE):
                 raise InvalidParameter(f"not examined: {place or 'the result'}: {why}")
@@ -246,12 +292,15 @@ class _Raised:
     error: BaseException
 
 
-def _built(build: Callable[[Any, Any], Any], records: Any, values: Any) -> Any:
+def _built(build: Callable[[Any, Any], Any], records: Any, values: Any) -> tuple[Any, Any]:
+    """What is built, and the values afterwards: each call has its own, where they can be copied."""
+    with suppress(Exception):
+        values = copy.deepcopy(values)
     try:
-        return build(copy.deepcopy(records), values)
+        return build(copy.deepcopy(records), values), values
     except RAISED as error:
         raise_if_ending(error)
-        return _Raised(error)
+        return _Raised(error), values
 
 
 @dataclass

@@ -2,8 +2,9 @@
 
 `os._exit(0)` in an audited function would end `refdp audit` with nothing printed and status 0, which says that nothing
 was found. While such code runs in this process, the functions of `os` that do this raise SystemExit in place of it.
-What it leaves to be run at the end of the process has no say in the status either, and C's `exit`, by which other
-languages end it, gives 2 where nothing is decided. C's `_exit`, called past Python, nothing here can change.
+What it leaves to be run at the end of the process has no say in the status either. What ends it at another time, as
+from a thread that goes on, or by C's `exit` and `quick_exit`, gives 2 where nothing is decided. C's `_exit`, called
+past Python, nothing here can change.
 """
 
 from __future__ import annotations
@@ -26,22 +27,33 @@ UNDECIDED = 2
 """The status of a process that ended before anything was decided."""
 _LAST: list[int] = []
 """The status that is decided, of this process."""
+_QUICK = ctypes.CFUNCTYPE(None)(lambda: _end())
+"""What C calls is kept."""
 
 
 def keep_status() -> None:
-    """From now on the functions of `os` that end this process do it with the status that `leave` is given, once it is.
+    """From now on what ends this process does it with the status that `leave` is given, and with 2 before.
 
     To be called before there is foreign code, which can take these functions by other names.
     """
     here = os.getpid()
 
     def keeping(real: Callable[..., Any]) -> Callable[..., Any]:
-        return lambda *given, **named: END(_LAST[-1]) if _LAST and os.getpid() == here else real(*given, **named)
+        return lambda *given, **named: _end() if os.getpid() == here else real(*given, **named)
 
     for module in MODULES:
         for name in ENDING:
             setattr(module, name, keeping(getattr(module, name)))
     _at_exit_of_c(UNDECIDED)
+    with suppress(AttributeError, OSError, TypeError):  # its functions are given no status
+        ctypes.CDLL(None).__cxa_at_quick_exit(_QUICK, None)
+
+
+def _end() -> None:
+    if not _LAST:
+        with suppress(OSError):
+            os.write(2, b"refdp: code that was run ended the program before there was a result\n")
+    END(_LAST[-1] if _LAST else UNDECIDED)
 
 
 def _at_exit_of_c(status: int) -> None:

@@ -76,6 +76,8 @@ from refdp.privacy.sources import AccountSource, Coins, sample_law
 
 LARGEST = 2**52
 """No entry of an honest answer is as large, in units of the grid."""
+WIDEST = LARGEST // 64
+"""Of a plan's noise, its scale or deviation in these units: an entry beyond `LARGEST` has a chance below 2^-92."""
 MOST = 2**63 // LARGEST
 """So many participants' sums have a sum that is an int64."""
 HALF = 2**32
@@ -215,6 +217,13 @@ class _Tagged(Nothing):
         if not isinstance(request.mechanism, DiscreteGaussian | DiscreteLaplace):
             raise InvalidParameter(f"{request.name}: {type(request.mechanism).__name__}: participants add discrete "
                                    "Laplace or Gaussian noise to sums")  # fmt: skip
+        noise, step = request.mechanism, request.mechanism.step
+        width = noise.scale if isinstance(noise, DiscreteLaplace) else float(np.max(noise.sd))
+        if step % GRID:
+            raise InvalidParameter(f"{request.name}: noise in steps of {step}, those of sums are {GRID}")
+        if width > WIDEST * GRID:
+            raise InvalidParameter(f"{request.name}: noise of {width:.3g}: up to {WIDEST * GRID:.3g} is allowed, which "
+                                   "messages can hold; it follows from epsilon and delta")  # fmt: skip
         self._pieces.append(Piece(replace(request, value=None), place.astype(np.intp)))
 
     def _close(self) -> None:
@@ -372,9 +381,7 @@ class Participant:
         flat, noisy = values(sums).ravel(), np.empty(sums.size, dtype=np.int64)
         for piece in planned.pieces:
             released = shares.release(replace(piece.request, value=flat[piece.positions]))
-            noisy[piece.positions] = exact = units(released)
-            if not np.array_equal(exact * GRID, released):
-                raise InvalidParameter(f"{piece.request.name}: noise on a finer grid than that of sums, {GRID}")
+            noisy[piece.positions] = units(released)
         return noisy.reshape(sums.shape)
 
     def _own(self, place: int, entry: Entry, number: int) -> Entry:
@@ -415,10 +422,10 @@ class Known:
         self._node: dict[str, int] = {}
         self._who: dict[int, str] = {}
 
-    def check(self, node: int, who: str | None) -> None:
-        """Errors: MessageError for a journal that answered elsewhere, or a node with another one than before."""
-        if who is None:
-            return
+    def check(self, node: int, who: object) -> None:
+        """Errors: MessageError for no journal's name, one that answered elsewhere, or another one than before."""
+        if not isinstance(who, str):
+            raise MessageError(f"participant {node}: an answer that does not name the journal that it is from")
         if self._node.setdefault(who, node) != node:
             raise MessageError(f"participant {node}: it answers from the journal of participant {self._node[who]}; "
                                "each is needed once, with a journal of its own")  # fmt: skip
@@ -437,7 +444,7 @@ class LocalHost:
         """Errors: MessageError for a participant that is there twice."""
         known = Known()
         for node, one in enumerate(self.participants):
-            known.check(node, getattr(one, "identity", None))
+            known.check(node, one.identity)
 
     def nodes(self) -> Sequence[int]:
         """Everybody: numbers 0, 1, ...."""

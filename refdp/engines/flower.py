@@ -12,11 +12,12 @@ import hashlib
 import importlib.metadata
 import importlib.util
 import inspect
+import math
 import os
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ from refdp.errors import InvalidParameter, InvalidRecords, MessageError, RefdpEr
 from refdp.faces import registry
 from refdp.io.domains import read_json, values_of
 from refdp.io.tables import read_table
-from refdp.ledger.certificate import Certificate
+from refdp.ledger.certificate import ALWAYS, Certificate
 from refdp.noise.gridded import DiscreteLaplace
 from refdp.privacy.curator import Curator
 from refdp.protocols.owners import certificate as certificate_of_owners
@@ -47,6 +48,11 @@ OWNED = "inprivate"
 """The paper whose participants train one after the other (refdp/engines/owners.py)."""
 
 HONEST = "at least {} of those of the {} participants who answer a round add their share of the noise"
+SERVER = (
+    "the server is trusted: each participant's sums come to it with 1 / {} of the noise's variance, and against it the "
+    "figure does not hold (where all noise is Gaussian, epsilon is about {:.2g} times as large)"
+)
+ENDED = "malformed records end the run with an error, which tells them from others; who has no records takes part"
 SHARED_LAPLACE = "shares of discrete Laplace noise are negative binomials, drawn in floating point"
 APART = (
     "each record is at one participant: nobody sees whether two have the same record, or read the same file, and it "
@@ -114,11 +120,13 @@ class Run:
     def certificate(self) -> Certificate:
         """Of the model that the app trains, with what is taken for granted where participants add the noise."""
         if self.paper == OWNED:
-            return certificate_of_owners(self.params, self.schema).assuming(APART, FROM_SECRETS)
-        issued: Certificate = registry.paper(self.paper).certificate(self.params, self.schema)
+            return _in_the_app(certificate_of_owners(self.params, self.schema)).assuming(APART, FROM_SECRETS)
+        issued = _in_the_app(registry.paper(self.paper).certificate(self.params, self.schema))
         mechanisms = {type(piece.request.mechanism) for one in self.asks.asks for piece in one.pieces}
-        laplace = [SHARED_LAPLACE] if DiscreteLaplace in mechanisms else []
-        return issued.assuming(HONEST.format(self.honest, self.participants), APART, *laplace, FROM_SECRETS)
+        said = [SHARED_LAPLACE] if DiscreteLaplace in mechanisms else []
+        if self.honest > 1:
+            said.append(SERVER.format(self.honest, math.sqrt(self.honest)))
+        return issued.assuming(HONEST.format(self.honest, self.participants), APART, *said, FROM_SECRETS)
 
     def model(
         self, host: Host, seed: int | None = None, journal: ReleaseJournal | None = None
@@ -128,6 +136,11 @@ class Run:
         curator = Curator(NoiseInside(np.random.default_rng(seed), journal=journal), self.params.relation)
         model: Model = registry.paper(self.paper).module.train_on(self.params, self.schema, population, curator)
         return model, population
+
+
+def _in_the_app(issued: Certificate) -> Certificate:
+    other = {one: ENDED for one in ALWAYS if one.startswith("malformed records")}
+    return replace(issued, assumptions=tuple(other.get(one, one) for one in issued.assumptions))
 
 
 def records_of(path: Path, schema: Schema) -> Records:

@@ -213,8 +213,8 @@ def reply(run: Named, flwr: Any, message: Any, node: tuple[int, Path, Path], loa
 def afar(grid: Any, flwr: Any, nodes: Sequence[int], timeout: float = 300.0) -> list[Afar]:
     """The owners behind a grid, by position.
 
-    Errors: InvalidParameter unless each position is there once; InvalidRecords, here or when an owner is called, where
-    its records cannot be used.
+    Errors: InvalidParameter unless each position is there once; here or when an owner is called, InvalidRecords where
+    its records cannot be used, MessageError for an answer of another form.
     """
 
     def send(node: int, content: dict[str, Any]) -> Any:
@@ -223,22 +223,30 @@ def afar(grid: Any, flwr: Any, nodes: Sequence[int], timeout: float = 300.0) -> 
         sent = flwr.app.Message(record, dst_node_id=node, message_type=kind)
         for found in grid.send_and_receive([sent], timeout=timeout):
             if not found.has_error():
-                own = found.content["own"]
-                if "refused" in own:
-                    raise unusable(f"owner {int(own['position'])}")
-                return own
+                return found.content.get("own", {})
         return None
 
-    def called(node: int) -> Call:
+    def read(own: Any, who: str, name: str, kind: type) -> Any:
+        if "refused" in own:
+            raise unusable(who)
+        if type(value := own.get(name)) is not kind:
+            raise MessageError(f"{who}: an answer that cannot be read")
+        return value
+
+    def called(position: int, node: int) -> Call:
         def call(heard: bytes, number: int) -> bytes | None:
             own = send(node, {"what": "answer", "round": number, "heard": heard})
-            return None if own is None else bytes(own["message"])
+            return None if own is None else bytes(read(own, f"owner {position}", "message", bytes))
 
         return call
 
-    there = {node: send(node, {"what": "who"}) for node in nodes}
-    places = {int(own["position"]): node for node, own in there.items() if own is not None}
+    places = {}
+    for node in nodes:
+        if (own := send(node, {"what": "who"})) is not None:
+            position = own.get("position")
+            who = f"owner {position}" if type(position) is int else f"the owner at node {node}"
+            places[read(own, who, "position", int)] = node
     if sorted(places) != list(range(len(nodes))):
         needed = f"each of 0 to {len(nodes) - 1} is needed once, by the node configuration `owner`"
         raise InvalidParameter(f"owners {sorted(places)} are there at {len(nodes)} nodes; {needed}")
-    return [Afar(called(places[position])) for position in range(len(nodes))]
+    return [Afar(called(position, places[position])) for position in range(len(nodes))]

@@ -255,6 +255,50 @@ def test_what_says_nothing_of_a_sensitivity() -> None:
         assert_sensitivity(lambda records: draw.random(), [ONE_MORE], 1)
 
 
+KEYS = (["x", "x", "b"], ["x", "x", "c"])
+
+
+@pytest.mark.parametrize(
+    "function", [lambda r: pd.Series(r).value_counts(), lambda r: pd.DataFrame({"k": r, "v": 1.0}).groupby("k").sum(),
+                 lambda r: pd.get_dummies(pd.Series(r)).sum(),
+                 lambda r: [(pd.DataFrame([[1.0]], columns=[r[2]]),)], lambda r: pd.Series(1.0, name=r[2]),
+                 lambda r: pd.Series(1.0, index=pd.MultiIndex.from_tuples([(1, r[2])])),
+                 lambda r: pd.Series(1.0, index=pd.Index([1], name=r[2])), lambda r: namedtuple("N", [r[2]])(1.0),
+                 lambda r: pd.Series(pd.Categorical([1], categories=[1, ord(r[2])])),
+                 lambda r: pd.Series(1.0, index=pd.CategoricalIndex(["x"], categories=["x", r[2]])),
+                 lambda r: np.ma.masked_array(np.zeros(3), mask=[one == "c" for one in r])],
+)  # fmt: skip
+def test_what_numbers_are_of_is_compared_as_their_shape_is(function: Callable[[Any], Any]) -> None:
+    with pytest.raises(AssertionError, match="labels, names or masks differ, which gives a side away"):
+        assert_sensitivity(function, [KEYS], 9)
+
+
+def test_values_are_as_they_were_released() -> None:
+    for build in (lambda r, values: values.append(len(r)), lambda r, values: values[0].__setitem__(0, len(r))):
+        values = [np.zeros(2)]
+        with pytest.raises(AssertionError, match=r"released values 0: \S+ were changed, depending on the records"):
+            assert_noninterference(build, ONE_MORE, [values])
+        assert len(values) == 1 and not values[0].any()
+    for one in ([1.0], (n for n in range(1)), np.random.default_rng(0), np.zeros(10**6)):
+        assert assert_noninterference(lambda r, values: 1.0, ONE_MORE, [one]) == 1
+    draw = np.random.default_rng(0)
+    assert assert_noninterference(lambda r, values: values.random(), ONE_MORE, [draw]) == 1
+    with pytest.raises(AssertionError, match="depends on the records"):
+        assert_noninterference(lambda r, _: [a := deque(), a if len(r) > 2 else deque()], ONE_MORE, [1])
+
+
+def test_equal_labels_are_no_change() -> None:
+    index = pd.Index(["x", "b", "c", np.nan], name="k")
+    counts = partial(pd.Series.reindex, index=index, fill_value=0)
+    assert assert_sensitivity(lambda r: counts(pd.Series(r).value_counts()), [KEYS], 2) == 2
+    assert assert_sensitivity(lambda r: counts(pd.Series(r).value_counts()).to_frame(), [KEYS], 2) == 2
+    assert assert_sensitivity(lambda r: np.ma.masked_less([1.0, len(r)], 2), [ONE_MORE], 1) == 1
+    table = partial(pd.DataFrame, columns=["name", "mask", "names"])
+    assert assert_sensitivity(lambda r: table([[len(r), 1.0, 2.0]]), [ONE_MORE], 1) == 1
+    many = pd.Series(1.0, index=[f"{place}" for place in range(200_000)])
+    assert assert_sensitivity(lambda r: many * (r[-1] < 3), [ONE_MORE], 2e5) == 2e5
+
+
 ROW = [1.0]
 ONE_MORE = ([1.0, 2.0], [1.0, 2.0, 3.0])
 

@@ -527,7 +527,8 @@ def test_what_audited_code_leaves_for_the_end_has_no_say_in_the_status(ending: s
     assert (json.loads(done.stdout)["verdict"], done.returncode) == ("VIOLATION", 1)
 
 
-@pytest.mark.parametrize("ending", ["import posix; posix._exit(0)", "import ctypes; ctypes.CDLL(None).exit(0)"])
+@pytest.mark.parametrize("ending", ["import posix; posix._exit(0)", "import ctypes; ctypes.CDLL(None).exit(0)",
+                                    "import ctypes; ctypes.CDLL(None).quick_exit(0)"])  # fmt: skip
 def test_a_run_that_ends_the_process_is_no_run_without_findings(ending: str, tmp_path: Path) -> None:
     tmp_path.joinpath("ends.py").write_text(f"def run(records, seed):\n    {ending}\n")
     tmp_path.joinpath("pair.json").write_text('{"first": [[1.0]], "second": []}')
@@ -544,6 +545,24 @@ def test_a_run_that_ends_the_process_is_no_run_without_findings(ending: str, tmp
         "1",
     ]
     assert subprocess.run(command, cwd=tmp_path, capture_output=True, check=False).returncode == 2
+
+
+@pytest.mark.parametrize("status", [None, 1])
+@pytest.mark.parametrize("end", ["os._exit(0)", "posix._exit(3)", "os.execv('/bin/true', ['true'])",
+                                 "ctypes.CDLL(None).quick_exit(0)", "ctypes.CDLL(None).exit(0)"])  # fmt: skip
+def test_whatever_ends_the_process_ends_it_with_the_status_that_is_decided_or_with_2(
+    end: str, status: int | None
+) -> None:
+    """As from threads that audited code left; children may end as they like."""
+    text = (
+        "import atexit, ctypes, os, posix; from refdp.audit import ending; ending.keep_status()\n"
+        "child = os.fork()\nif not child: os._exit(7)\n"
+        "assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7\n"
+    )
+    text += end if status is None else f"atexit.register(lambda: {end}); ending.leave({status})"
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False)
+    assert done.returncode == (2 if status is None else status)
+    assert done.stdout == "" and ("before there was a result" in done.stderr) == (status is None and ".exit" not in end)
 
 
 def test_the_command_line_and_the_demo_need_no_optional_package() -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from refdp.engines import flower, owners
 from refdp.engines.federated import LocalHost, Participant
-from refdp.engines.flower import Run, records_of
+from refdp.engines.flower import ENDED, Run, records_of
 from refdp.engines.journal import ReleaseJournal
 from refdp.engines.new_app import made_up
 from refdp.errors import InvalidParameter
@@ -137,6 +137,12 @@ def test_a_check_says_what_the_guarantee_takes_for_granted(tmp_path: Path) -> No
     for number, (other, drawn) in enumerate(((SMALL | {"honest": 2}, False), (sgbdt, True))):
         lines = assumed(tmp_path / str(number), **other)["assumptions"]
         assert shares in lines and lines[-1].startswith(secrets) and (laplace in lines) is drawn
+        server = "the server is trusted: each participant's sums come to it with 1 / 2 of the noise's variance"
+        assert any(line.startswith(server) and "about 1.4 times as large" in line for line in lines)
+    alone = assumed(tmp_path / "alone", **SMALL | {"honest": 1})["assumptions"]
+    assert not any("the server is trusted" in line for line in alone)
+    for lines in (alone, found["assumptions"]):
+        assert ENDED in lines and not any("no records at all" in line for line in lines)
 
 
 def test_a_check_without_json_has_a_line_for_each_sentence(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +14,16 @@ from refdp.data.candidates import Candidates
 from refdp.data.kernels import GRID
 from refdp.data.population import Begin, Encode, Labels, Pay, Refresh, Start
 from refdp.data.records import Interval, Numeric, Records, Schema
-from refdp.engines import federated
 from refdp.engines.federated import (
     LARGEST,
     MOST,
+    WIDEST,
     Asking,
     Asks,
     Federation,
     LocalHost,
     NoiseInside,
     Participant,
-    Piece,
     _named,
     _Tagged,
     fixed,
@@ -31,7 +31,7 @@ from refdp.engines.federated import (
 from refdp.engines.journal import ReleaseJournal
 from refdp.engines.log import Behind, Enter, Leave, Log, Select, entry_in, entry_out
 from refdp.errors import InvalidParameter, InvalidRecords, JournalError, MessageError
-from refdp.noise.gridded import DiscreteLaplace
+from refdp.noise.gridded import DiscreteGaussian, DiscreteLaplace
 from refdp.own import grove
 from refdp.privacy.curator import Request
 from refdp.privacy.events import Relation
@@ -182,7 +182,7 @@ def test_a_server_that_goes_on_tells_a_change_of_any_step(tmp_path: Path, change
 def test_a_local_host_brings_each_text_to_its_node() -> None:
     class Echo:
         def __init__(self, name: str) -> None:
-            self.name = name
+            self.name = self.identity = name
 
         def answer(self, text: str) -> Any:
             return self.name, json.loads(text)["own"]
@@ -402,22 +402,20 @@ def test_what_is_planned_is_compared_part_by_part(tmp_path: Path) -> None:
         one._journal.close()
 
 
-def test_noise_on_a_finer_grid_than_the_sums_is_refused(tmp_path: Path) -> None:
-    told = federated.fixed_query(ASKED, None, ())
-    for step, fits in ((GRID, True), (2 * GRID, True), (GRID / 4, False)):
-        piece = Piece(Request("release", ("some",), None, DiscreteLaplace(3.0, step)), np.arange(2))
-        plan = Asks((fixed(BEGIN),), (Asking(1, "labels", told, SHAPE, (piece,)),))
-        folder = tmp_path / str(step)
-        folder.mkdir()
-        one = participant(folder, plan)
-        population = server(host := Host(), steps=1)
-        population.ask(ASKED)
-        if fits:
-            assert one.answer(json.dumps(planless(host.texts[0][0]))).shape == SHAPE  # type: ignore[union-attr]
-        else:
-            with pytest.raises(InvalidParameter, match="noise on a finer grid than that of sums"):
-                one.answer(json.dumps(planless(host.texts[0][0])))
-            assert one._journal.released == 0
+@pytest.mark.parametrize(
+    ("mechanism", "told"), [(DiscreteLaplace(3.0, GRID), ""), (DiscreteLaplace(3.0, 3 * GRID), ""),
+                            (DiscreteLaplace(3.0, GRID / 4), "noise in steps of "),
+                            (DiscreteLaplace(WIDEST * GRID, GRID), ""), (DiscreteGaussian(WIDEST * GRID, GRID), ""),
+                            (DiscreteLaplace(1.1 * WIDEST * GRID, GRID), r"noise of 4\.61e\+06: up to 4\.19e\+06 is"),
+                            (DiscreteGaussian((1.0, 1e100), GRID), r"noise of 1e\+100: up to 4\.19e\+06 is allowed")],
+)  # fmt: skip
+def test_noise_that_no_message_holds_is_refused_from_the_plan(mechanism: Any, told: str) -> None:
+    population = _Tagged()
+    population.tell(BEGIN)
+    tags = np.asarray(population.ask(ASKED)) * GRID
+    with pytest.raises(InvalidParameter, match=f"^some: {told}") if told else nullcontext():
+        population.released(Request("release", ("some",), tags, mechanism))
+        assert len(population.finished().asks) == 1
 
 
 def test_a_log_is_followed_from_wherever_it_is_told() -> None:

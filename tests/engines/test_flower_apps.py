@@ -107,7 +107,7 @@ def test_nodes_are_waited_for_for_a_minute(monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_host_sends_each_its_text_and_passes_over_who_fails() -> None:
     def client(message: Any, context: Any) -> Any:
         text = message.content["ask"]["text"]
-        about = {"about": {"digest": digest(text)}}
+        about = {"about": {"digest": digest(text), "journal": str(context.node_config["more"])}}
         return Message(about | {"behind": {"known": len(text) + context.node_config["more"]}}, reply_to=message)
 
     grid = Simulated(client, {7: {"more": 10}, 4: {"more": 20}, 9: {"more": 30}}, failing=[7])  # type: ignore[dict-item]
@@ -197,7 +197,7 @@ def test_files_are_those_of_the_configurations(tmp_path: Path, other: dict[str, 
 
 def owner_of(message: Any, context: Any) -> Any:
     ask, own = message.content["ask"], context.node_config
-    content = {"position": own["owner"]}
+    content = {"position": int(own["owner"])}
     if ask["what"] == "answer":
         content["message"] = b"%s %d %s" % (ask["heard"], ask["round"], str(own["owner"]).encode())
     return Message({"own": content}, reply_to=message)
@@ -225,6 +225,41 @@ def test_every_position_is_needed_once(flwr: Any) -> None:
         grid = Simulated(owner_of, {k: {"owner": own} for k, own in enumerate(given)}, failing)
         with pytest.raises(InvalidParameter, match=message):
             owners.afar(grid, flwr, [0, 1, 2])
+
+
+@pytest.mark.parametrize("about", [{}, {"journal": [1, 2]}, {"journal": b"1"}, {"journal": 1}], ids=str)
+def test_an_answer_names_its_journal(about: dict[str, Any]) -> None:
+    """Without it one participant at two nodes is in a sum twice, with one share of noise."""
+
+    def client(message: Any, context: Any) -> Any:
+        told = about if context.node_config else {"journal": "own"}
+        said = {"digest": digest(message.content["ask"]["text"]), **told}
+        return Message({"about": said, "behind": {"known": 0}}, reply_to=message)
+
+    host = GridHost(Simulated(client, {3: {}, 4: {"odd": "1"}}), 2)
+    with pytest.raises(MessageError, match="participant 4: an answer that does not name the journal that it is from"):
+        host.send({3: "a", 4: "a"})
+
+
+@pytest.mark.parametrize("own", [{}, {"position": 1}, {"position": 1, "message": "x"}, {"message": [1, 2]},
+                                 {"message": 10**12}, None], ids=str)  # fmt: skip
+def test_an_owners_answer_of_another_form_is_refused_by_its_position(flwr: Any, own: dict[str, Any] | None) -> None:
+    def client(message: Any, context: Any) -> Any:
+        if message.content["ask"]["what"] == "who" or context.node_config["owner"] != "1":
+            return owner_of(message, context)
+        return Message({} if own is None else {"own": own}, reply_to=message)
+
+    found = owners.afar(Simulated(client, {5: {"owner": "1"}, 6: {"owner": "0"}}), flwr, [5, 6])
+    assert found[0].answer(0)
+    with pytest.raises(MessageError, match=r"^owner 1: an answer that cannot be read$"):
+        found[1].answer(0)
+
+
+@pytest.mark.parametrize("own", [{}, {"position": "1"}, {"position": 1.9}, {"position": True}], ids=str)
+def test_an_owner_without_a_position_is_refused_by_its_node(flwr: Any, own: dict[str, Any]) -> None:
+    grid = Simulated(lambda message, context: Message({"own": own}, reply_to=message), {5: {}})
+    with pytest.raises(MessageError, match=r"^the owner at node 5: an answer that cannot be read$"):
+        owners.afar(grid, flwr, [5])
 
 
 def test_owners_elsewhere_judge_and_measure_nothing() -> None:
