@@ -125,9 +125,15 @@ def _same_place(item: Any, tree: ast.AST) -> bool:
 
 
 @cache
+def source_of(module: str) -> str:
+    """The text of a module, by name, as it was when it was first asked for. Errors: OSError where there is none."""
+    return inspect.getsource(importlib.import_module(module))
+
+
+@cache
 def parsed_module(module: str) -> ast.Module:
     """The syntax tree of a module, by name. Errors: OSError where there is no source of it."""
-    return ast.parse(inspect.getsource(importlib.import_module(module)))
+    return ast.parse(source_of(module))
 
 
 @cache
