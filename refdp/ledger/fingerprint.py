@@ -109,11 +109,17 @@ def _step(module: str, tree: ast.AST) -> tuple[dict[str, str], _Definitions]:
 
 
 def _definition(item: Any) -> tuple[str, str, ast.AST]:
-    """Name, module and syntax tree of a function or class. A property is its getter."""
+    """Name, module and syntax tree of a function or class, an empty one where no source makes it.
+
+    A property is its getter.
+    """
     item = inspect.unwrap(getattr(item, "fget", item))
     tree = _index(item.__module__).get(item.__qualname__)
     if tree is None or not _same_place(item, tree):
-        tree = ast.parse(textwrap.dedent(inspect.getsource(item))).body[0]
+        try:
+            tree = ast.parse(textwrap.dedent(inspect.getsource(item))).body[0]
+        except (OSError, SyntaxError, IndexError):  # it was made of another text than is there
+            tree = ast.Pass()
     return name_of(item), item.__module__, tree
 
 

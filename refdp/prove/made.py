@@ -22,19 +22,20 @@ def otherwise_made(module: Any, texts: Mapping[str, str], paper: str) -> Iterato
 
     To be asked of texts that break no rule: one of somebody else is executed anew.
     """
-    place = running(paper) or next(filter(None, (_another(file, text) for file, text in texts.items())), "")
+    place = running(paper) or next(filter(None, (_another(module, file, text) for file, text in texts.items())), "")
     if place:
         yield Failure("", "", "not modelled", f"{ELSEWHERE}: {place}")
 
 
-def _another(file: str, text: str) -> str:
-    """Where the module of a file is not what this text makes, empty where it is."""
-    names = [name for name, one in list(sys.modules.items()) if getattr(one, "__file__", None) == file]
-    name = next((name for name in names if getattr(sys.modules[name].__spec__, "name", None) == name), "")
-    if not name:
+def _another(module: Any, file: str, text: str) -> str:
+    """Where the module of a file is not what this text makes, empty where it is. module: the one that is read."""
+    found = [one for one in list(sys.modules.values()) if getattr(one, "__file__", None) == file]
+    home = module if module.__file__ == file else next(iter(found), None)
+    name = getattr(getattr(home, "__spec__", None), "name", "")  # a script that is run has another one
+    if home is None or sys.modules.get(name) is not home:
         return f"{file}, which is imported by no name"
     if not name.startswith("refdp."):
-        place = differs(sys.modules[name], text=text)
+        place = differs(home, text=text)
         return otherwise(taken(tree_of(text))) or (name + place if place else "")
     if place := otherwise([name]):
         return place

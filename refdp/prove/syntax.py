@@ -11,7 +11,7 @@ import ast
 import inspect
 import linecache
 from collections.abc import Iterator, Mapping, Sequence
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from refdp.prove.made import otherwise_made
@@ -28,6 +28,8 @@ def refused(module: Any, paper: str = "") -> list[Failure]:
 
     paper: the name under which the module is found.
     """
+    if not isinstance(module, ModuleType):
+        return [Failure("", "", "not modelled", "an object in a module's place, of which there is no text")]
     functions = [inspect.unwrap(one) for one in _members(module) if callable(one)]
     codes = [one.__code__ for one in functions if isinstance(one, FunctionType)]
     files = {code.co_filename for code in codes if is_text(code.co_filename)} | {str(getattr(module, "__file__", None))}
