@@ -114,12 +114,12 @@ def _definition(item: Any) -> tuple[str, str, ast.AST]:
     A property is its getter.
     """
     item = inspect.unwrap(getattr(item, "fget", item))
-    tree = _index(item.__module__).get(item.__qualname__)
-    if tree is None or not _same_place(item, tree):
-        try:
+    try:
+        tree = _index(item.__module__).get(item.__qualname__)
+        if tree is None or not _same_place(item, tree):
             tree = ast.parse(textwrap.dedent(inspect.getsource(item))).body[0]
-        except (OSError, SyntaxError, IndexError):  # it was made of another text than is there
-            tree = ast.Pass()
+    except (OSError, TypeError, SyntaxError, IndexError):  # it was made of another text than is there
+        tree = ast.Pass()
     return name_of(item), item.__module__, tree
 
 
@@ -199,8 +199,9 @@ def _names(tree: ast.AST) -> tuple[tuple[str, str], ...]:
 
 def _used(module: str, tree: ast.AST) -> Iterator[tuple[str, Any]]:
     """Names that a definition reads, with what they stand for now."""
-    scope, imported = vars(importlib.import_module(module)), _imported(module)
-    for name, attribute in _names(tree):
+    names = _names(tree)
+    scope, imported = vars(importlib.import_module(module)), _imported(module) if names else {}
+    for name, attribute in names:
         value = scope.get(name)
         if name not in scope and name in imported:
             value = _import(*imported[name])

@@ -13,6 +13,7 @@ from __future__ import annotations
 import ast
 import builtins
 import importlib
+import inspect
 import sys
 from collections.abc import Iterable
 from functools import cache
@@ -41,9 +42,30 @@ def otherwise(modules: Iterable[str]) -> str:
     """The first name under which something else runs than the modules' sources make, empty where there is none.
 
     modules: by name. The first time each is executed anew; later it is asked whether its parts are the very same still.
-    Where a cache keeps what something else made this is told once, and all caches are emptied.
+    Where a cache keeps what something else made this is told once, and all caches are emptied. Sources are as they were
+    when they were first asked for; where one was edited since, and something differs, that is told once as well: with
+    all that was made of the sources before, claims' verdicts too, nothing new is established.
     """
-    found = {name: importlib.import_module(name) for name in sorted(_with_imported(frozenset(modules)))}
+    names = frozenset(modules)
+    place = _otherwise(names)
+    if place and any(map(_was_edited, _with_imported(names))):
+        for room in [sys.modules[name] for name in COMPARING if name in sys.modules]:
+            for function in [one for one in vars(room).values() if hasattr(one, "cache_clear")]:
+                function.cache_clear()
+    return place
+
+
+def _was_edited(name: str) -> bool:
+    """Whether a module's file has another text than was first asked for, and one that Python can read."""
+    try:
+        now = inspect.getsource(importlib.import_module(name))
+        return now != source_of(name) and bool(ast.parse(now))
+    except (OSError, TypeError, SyntaxError):
+        return False
+
+
+def _otherwise(modules: frozenset[str]) -> str:
+    found = {name: importlib.import_module(name) for name in sorted(_with_imported(modules))}
     for name, module in found.items():
         if vars(module).get("__name__") != name:
             return f"{name}.__name__"

@@ -22,7 +22,7 @@ def otherwise_made(module: Any, texts: Mapping[str, str], paper: str) -> Iterato
 
     To be asked of texts that break no rule: one of somebody else is executed anew.
     """
-    place = running(paper) or next(filter(None, (_another(module, file, text) for file, text in texts.items())), "")
+    place = next(filter(None, (_another(module, file, text) for file, text in texts.items())), "") or running(paper)
     if place:
         yield Failure("", "", "not modelled", f"{ELSEWHERE}: {place}")
 
@@ -37,6 +37,6 @@ def _another(module: Any, file: str, text: str) -> str:
     if not name.startswith("refdp."):
         place = differs(home, text=text)
         return otherwise(taken(tree_of(text))) or (name + place if place else "")
-    if place := otherwise([name]):
+    if place := otherwise([name]) and otherwise([name]):  # what is told once of an edited file is no matter here
         return place
-    return "" if source_of(name) == text else f"{name}, whose file has changed since it was imported or looked at"
+    return "" if source_of(name) == text else f"{name}, whose file has changed since it was imported"

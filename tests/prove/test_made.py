@@ -197,7 +197,7 @@ def test_an_edited_text_is_read_as_it_is_now(register: Register, tmp_path: Path)
 def test_a_file_of_refdp_that_was_edited_since_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(made, "source_of", lambda name: "another = 1\n")
     (told,) = elsewhere(dpboost)
-    assert told == "refdp.papers.dpboost, whose file has changed since it was imported or looked at"
+    assert told == "refdp.papers.dpboost, whose file has changed since it was imported"
 
 
 def test_which_files_and_modules_are_texts_while_one_is_read() -> None:
