@@ -8,6 +8,7 @@ import inspect
 import linecache
 import os
 import sys
+import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -192,6 +193,19 @@ def test_an_edited_text_is_read_as_it_is_now(register: Register, tmp_path: Path)
         importlib.reload(module)
         found = " ".join(one.reason for one in refused(module))
         assert told in found and bool(found) == bool(told)
+
+
+def test_a_text_in_an_archive_is_read_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    archive = tmp_path / "texts.zip"
+    looks = STUMPS.replace(
+        "def predict(", "def looks(one: float) -> bool:\n    return hasattr(one, 'x')\n\n\ndef predict("
+    )
+    with zipfile.ZipFile(archive, "w") as made_of:
+        for name, text in (("stumps_zipped", STUMPS), ("stumps_looking", looks)):
+            made_of.writestr(f"{name}.py", text)
+    monkeypatch.syspath_prepend(str(archive))
+    assert refused(importlib.import_module("stumps_zipped")) == []
+    assert "hasattr" in refused(importlib.import_module("stumps_looking"))[0].reason
 
 
 def test_a_file_of_refdp_that_was_edited_since_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
