@@ -30,7 +30,7 @@ def otherwise_made(module: Any, texts: Mapping[str, str], paper: str) -> Iterato
 def _another(module: Any, file: str, text: str) -> str:
     """Where the module of a file is not what this text makes, empty where it is. module: the one that is read."""
     found = [one for one in list(sys.modules.values()) if getattr(one, "__file__", None) == file]
-    home = module if module.__file__ == file else next(iter(found), None)
+    home: Any = module if module.__file__ == file else next(iter(found), None)
     name = getattr(getattr(home, "__spec__", None), "name", "")  # a script that is run has another one
     if home is None or sys.modules.get(name) is not home:
         return f"{file}, which is imported by no name"
