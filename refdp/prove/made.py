@@ -29,13 +29,14 @@ def otherwise_made(module: Any, texts: Mapping[str, str], paper: str) -> Iterato
 
 def _another(module: Any, file: str, text: str) -> str:
     """Where the module of a file is not what this text makes, empty where it is. module: the one that is read."""
-    found = [one for one in list(sys.modules.values()) if getattr(one, "__file__", None) == file]
-    home: Any = module if module.__file__ == file else next(iter(found), None)
+    others = (one for one in list(sys.modules.values()) if getattr(one, "__file__", None) == file)
+    home: Any = module if module.__file__ == file else next(others, None)
     name = getattr(getattr(home, "__spec__", None), "name", "")  # a script that is run has another one
-    if home is None or sys.modules.get(name) is not home:
+    imported = sys.modules.get(name)
+    if imported is None or imported is not home:
         return f"{file}, which is imported by no name"
     if not name.startswith("refdp."):
-        place = differs(home, text=text)
+        place = differs(imported, text=text)
         return otherwise(taken(tree_of(text))) or (name + place if place else "")
     if place := otherwise([name]) and otherwise([name]):  # what is told once of an edited file is no matter here
         return place
