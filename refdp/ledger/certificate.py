@@ -143,6 +143,7 @@ def issue(
     *,
     params: Any,
     schema: Schema | None = None,
+    control: Any = None,
     established: float | None = None,
     rests_on: tuple[str, ...] = (),
     grants: tuple[str, ...] = (),
@@ -152,14 +153,15 @@ def issue(
 
     declared: the plan as the algorithm declares it. proved: the same mechanisms with the ledger's sensitivities.
     breaches: reasons, known from parameters alone, why no guarantee holds at all; established is then infinite. So it
-    is where something else runs than the sources say of refdp's modules (`proved.running`), or where settings or schema
-    are of a class that is not refdp's (`proved.stranger`).
+    is where something else runs than the sources say of refdp's modules (`proved.running`), or where settings, schema
+    or control are of a class that is not refdp's (`proved.stranger`).
     params: the run's parameters, by which proofs of whole programs are cited; None where their class is not refdp's:
     nothing compares its bounds, and what they are is for the caller to answer for. schema: the public description of
-    the records. established: the epsilon where something else than the plan bounds it, an individual filter say.
-    rests_on: claims that the guarantee needs besides those of the declared sensitivities and of composition. grants:
-    keys of conditions that the caller takes for granted, and which are then assumptions; a claim under any other
-    condition establishes nothing. remarks: sentences that explain it.
+    the records. control: what measures trees among owners, from which a part of their plan is made. established: the
+    epsilon where something else than the plan bounds it, an individual filter say. rests_on: claims that the guarantee
+    needs besides those of the declared sensitivities and of composition. grants: keys of conditions that the caller
+    takes for granted, and which are then assumptions; a claim under any other condition establishes nothing. remarks:
+    sentences that explain it.
     """
     own = {release.sensitivity.claim for release in releases(declared.event)}
     named = {release.sensitivity.claim for release in releases(proved.event)} | set(rests_on)
@@ -170,7 +172,7 @@ def issue(
     lost = [line for name, verdict in needed if (line := _lost(name, verdict, grants))]
     if established is None:
         established = account(proved, delta=claimed.delta, both=claimed.delta > 0).epsilon
-    place = running(paper, home(type(params))) or stranger(params, schema)
+    place = running(paper, home(type(params))) or stranger(params, schema, control=control)
     changed = [f"{ELSEWHERE}, and nothing is established: {place}"] if place else []
     established = np.inf if breaches or lost or changed else established
     notes += [*lost, *changed]

@@ -109,11 +109,17 @@ def _step(module: str, tree: ast.AST) -> tuple[dict[str, str], _Definitions]:
 
 
 def _definition(item: Any) -> tuple[str, str, ast.AST]:
-    """Name, module and syntax tree of a function or class. A property is its getter."""
+    """Name, module and syntax tree of a function or class, an empty one where no source makes it.
+
+    A property is its getter.
+    """
     item = inspect.unwrap(getattr(item, "fget", item))
-    tree = _index(item.__module__).get(item.__qualname__)
-    if tree is None or not _same_place(item, tree):
-        tree = ast.parse(textwrap.dedent(inspect.getsource(item))).body[0]
+    try:
+        tree = _index(item.__module__).get(item.__qualname__)
+        if tree is None or not _same_place(item, tree):
+            tree = ast.parse(textwrap.dedent(inspect.getsource(item))).body[0]
+    except (OSError, TypeError, SyntaxError, IndexError):  # it was made of another text than is there
+        tree = ast.Pass()
     return name_of(item), item.__module__, tree
 
 
@@ -125,9 +131,15 @@ def _same_place(item: Any, tree: ast.AST) -> bool:
 
 
 @cache
+def source_of(module: str) -> str:
+    """The text of a module, by name, as it was when it was first asked for. Errors: OSError where there is none."""
+    return inspect.getsource(importlib.import_module(module))
+
+
+@cache
 def parsed_module(module: str) -> ast.Module:
     """The syntax tree of a module, by name. Errors: OSError where there is no source of it."""
-    return ast.parse(inspect.getsource(importlib.import_module(module)))
+    return ast.parse(source_of(module))
 
 
 @cache
@@ -187,8 +199,9 @@ def _names(tree: ast.AST) -> tuple[tuple[str, str], ...]:
 
 def _used(module: str, tree: ast.AST) -> Iterator[tuple[str, Any]]:
     """Names that a definition reads, with what they stand for now."""
-    scope, imported = vars(importlib.import_module(module)), _imported(module)
-    for name, attribute in _names(tree):
+    names = _names(tree)
+    scope, imported = vars(importlib.import_module(module)), _imported(module) if names else {}
+    for name, attribute in names:
         value = scope.get(name)
         if name not in scope and name in imported:
             value = _import(*imported[name])

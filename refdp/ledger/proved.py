@@ -25,7 +25,7 @@ from itertools import chain
 from typing import Any
 
 from refdp.data.reading import PLAIN
-from refdp.data.records import Schema
+from refdp.data.records import Records, Schema
 from refdp.ledger import claims
 from refdp.ledger.fingerprint import current, module_digest, modules_of, tree_digest
 from refdp.ledger.parts import is_refdps
@@ -162,8 +162,11 @@ def reached(paper: str) -> tuple[str, ...]:
 HOMES = ("refdp.data.records", "refdp.privacy.events")
 """Modules of whose classes schemas and settings are made, which are compared whatever a text reaches."""
 REGISTRY = "refdp.faces.registry"
-CALLERS = ("refdp.ledger.certificate", "refdp.faces.training", "refdp.faces.estimators")
-"""What issues certificates, makes a run's curator and hands records over, compared where it is loaded."""
+MEASURING = "refdp.protocols.quality"
+"""Of whose class is what measures trees among owners."""
+CALLERS = ("refdp.ledger.certificate", "refdp.faces.training", "refdp.faces.estimators", "refdp.protocols.owners",
+           MEASURING)  # fmt: skip
+"""What issues certificates, makes a run's curator, hands records over and plans for owners, compared where loaded."""
 
 
 def running(paper: str, also: str = "") -> str:
@@ -248,11 +251,11 @@ def plain(value: Any) -> str:
 
 
 def _is_refdps(kind: type) -> bool:
-    """Whether a class is that of its name in one of `HOMES`: another's members and fields compute as it wants.
+    """Whether a class is that of its name in a module that is compared: another's members compute as they want.
 
     What is put into a module that is compared with its source is told; into any other whatever name is easily put.
     """
-    return kind.__module__ in HOMES and is_refdps(kind)
+    return kind.__module__ in (*HOMES, MEASURING) and is_refdps(kind)
 
 
 def _is_member(value: Enum) -> bool:
@@ -266,15 +269,17 @@ def _names(value: Any) -> list[str]:
     return [*names, *(name for name in getattr(value, "__dict__", {}) if name not in names)]
 
 
-def stranger(params: Any, schema: Any) -> str:
+def stranger(params: Any, schema: Any, text: Any = None, **besides: Any) -> str:
     """The first thing in settings or a schema that computes by a text of nobody's in refdp, empty where there is none.
 
     A class that is derived from one of refdp's, or what an object was given beside its fields, has bounds of its own,
-    of which no claim of refdp's says anything. Either may be None.
+    of which no claim of refdp's says anything. Either may be None. text: a module whose parameters are known as well.
+    besides: by name, what else a plan is made of.
     """
     kind = type(params)
-    known = params is None or kind is getattr(sys.modules.get(home(kind)), "Params", None)
-    return next(chain(_strangers(params, "params", known), _strangers(schema, "schema")), "")
+    known = params is None or any(kind is getattr(one, "Params", None) for one in (text, sys.modules.get(home(kind))))
+    others = (_strangers(one, name) for name, one in (("schema", schema), *besides.items()))
+    return next(chain(_strangers(params, "params", known), *others), "")
 
 
 def home(kind: type) -> str:
@@ -292,7 +297,7 @@ def _strangers(value: Any, place: str, known: bool = False) -> Iterator[str]:
     elif is_dataclass(value) and (known or _is_refdps(kind)):
         own = [one.name for one in fields(kind)]
         yield from (f"{place}.{name}" for name in _names(value) if name not in own)
-        inside = [(f"{place}.{name}", getattr(value, name)) for name in own]
+        inside = [(f"{place}.{name}", getattr(value, name)) for name in own if kind is not Records]
     elif kind in (list, tuple):
         inside = [(f"{place}[{number}]", one) for number, one in enumerate(value)]
     else:

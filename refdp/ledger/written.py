@@ -23,7 +23,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from refdp.ledger.caches import forget, kept_of_another, with_those_of_caches
-from refdp.ledger.fingerprint import parsed_module
+from refdp.ledger.fingerprint import parsed_module, source_of
 from refdp.ledger.parts import Seen, differences, unchanged
 
 COMPARING = frozenset(
@@ -42,9 +42,30 @@ def otherwise(modules: Iterable[str]) -> str:
     """The first name under which something else runs than the modules' sources make, empty where there is none.
 
     modules: by name. The first time each is executed anew; later it is asked whether its parts are the very same still.
-    Where a cache keeps what something else made this is told once, and all caches are emptied.
+    Where a cache keeps what something else made this is told once, and all caches are emptied. Sources are as they were
+    when they were first asked for; where one was edited since, and something differs, that is told once as well: with
+    all that was made of the sources before, claims' verdicts too, nothing new is established.
     """
-    found = {name: importlib.import_module(name) for name in sorted(_with_imported(frozenset(modules)))}
+    names = frozenset(modules)
+    place = _otherwise(names)
+    if place and any(map(_was_edited, _with_imported(names))):
+        for room in [sys.modules[name] for name in COMPARING if name in sys.modules]:
+            for function in [one for one in vars(room).values() if hasattr(one, "cache_clear")]:
+                function.cache_clear()
+    return place
+
+
+def _was_edited(name: str) -> bool:
+    """Whether a module's file has another text than was first asked for, and one that Python can read."""
+    try:
+        now = inspect.getsource(importlib.import_module(name))
+        return now != source_of(name) and bool(ast.parse(now))
+    except (OSError, TypeError, SyntaxError):
+        return False
+
+
+def _otherwise(modules: frozenset[str]) -> str:
+    found = {name: importlib.import_module(name) for name in sorted(_with_imported(modules))}
     for name, module in found.items():
         if vars(module).get("__name__") != name:
             return f"{name}.__name__"
@@ -72,24 +93,38 @@ def _with_imported(modules: frozenset[str]) -> set[str]:
     while waiting:
         name = waiting.pop()
         if name.startswith("refdp."):
-            own = {f"{place}.{one}" if f"{place}.{one}" in sys.modules else place for place, one in _imported(name)}
+            own = _loaded_of(_imported(name))
             reached = {one for one in (*own, name.rpartition(".")[0]) if one in sys.modules} - COMPARING - found
             waiting += reached
             found |= reached
     return found
 
 
+def taken(tree: ast.Module) -> set[str]:
+    """Names of the modules of refdp that a text imports, as far as they are loaded."""
+    return {one for one in _loaded_of(_imports(tree)) if one in sys.modules} - COMPARING
+
+
+def _loaded_of(pairs: Iterable[tuple[str, str]]) -> set[str]:
+    return {f"{place}.{one}" if f"{place}.{one}" in sys.modules else place for place, one in pairs}
+
+
 @cache
 def _imported(module: str) -> tuple[tuple[str, str], ...]:
-    """What a module imports from refdp at its top or inside functions, but for types: modules, and the names in them.
-
-    Empty names where a module is imported; nothing where there is no source of it, which is told elsewhere.
-    """
-    found: list[tuple[str, str]] = []
+    """`_imports` of a module, by name; nothing where there is no source of it, which is told elsewhere."""
     try:
-        waiting: list[ast.AST] = [parsed_module(module)]
+        return _imports(parsed_module(module))
     except (OSError, TypeError, SyntaxError):
         return ()
+
+
+def _imports(tree: ast.Module) -> tuple[tuple[str, str], ...]:
+    """What a text imports from refdp at its top or inside functions, but for types: modules, and the names in them.
+
+    Empty names where a module is imported.
+    """
+    found: list[tuple[str, str]] = []
+    waiting: list[ast.AST] = [tree]
     while waiting:
         node: Any = waiting.pop()
         if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
@@ -112,8 +147,11 @@ def _known(name: str) -> Seen:
     return []
 
 
-def differs(module: ModuleType, seen: Seen | None = None) -> str:
-    """Where a module is not what its source makes, empty where it is. seen: gets what was compared."""
+def differs(module: ModuleType, seen: Seen | None = None, text: str | None = None) -> str:
+    """Where a module is not what its source makes, empty where it is. seen: gets what was compared.
+
+    text: the source, where it is not that which was first asked for.
+    """
     own = vars(module)
     if module.__name__.partition(".")[0] == "refdp" and _place(module) != _due(module):
         return ", which comes from another file than refdp's own"
@@ -123,7 +161,7 @@ def differs(module: ModuleType, seen: Seen | None = None) -> str:
     kept = {"__package__", "__file__", "__spec__", "__loader__", "__path__"} & own.keys()
     vars(fresh).update({name: own[name] for name in kept | _loaded(module).keys()})
     try:
-        exec(compiled(module), vars(fresh))
+        exec(compiled(module, text), vars(fresh))
     except Exception as problem:
         return f", whose source cannot be executed anew ({type(problem).__name__})"
     vars(fresh).update({name: own.get(name) for name in FILLED.get(module.__name__, ())})
@@ -163,12 +201,16 @@ def _due(module: ModuleType) -> Path:
     return within / "__init__.py" if package else within.with_suffix(".py")
 
 
-def compiled(module: ModuleType) -> CodeType:
-    """As an import compiles it; pytest's writes assertions anew, in every package that has a plugin for it."""
-    tree, hook = parsed_module(module.__name__), sys.modules.get("_pytest.assertion.rewrite")
+def compiled(module: ModuleType, text: str | None = None) -> CodeType:
+    """As an import compiles it; pytest's writes assertions anew, in every package that has a plugin for it.
+
+    text: as in `differs`.
+    """
+    tree = parsed_module(module.__name__) if text is None else ast.parse(text)
+    hook = sys.modules.get("_pytest.assertion.rewrite")
     loader: Any = getattr(module.__spec__, "loader", None)
     if hook is not None and type(loader) is hook.AssertionRewritingHook:
-        source = inspect.getsource(module)
+        source = source_of(module.__name__) if text is None else text
         tree = ast.parse(source)
         hook.rewrite_asserts(tree, source.encode(), module.__file__, loader.config)
     return compile(tree, str(module.__file__), "exec", dont_inherit=True)

@@ -88,7 +88,8 @@ def certificate(params: Params, schema: Schema, control: Control | None = None) 
     claimed = Guarantee(params.epsilon if params.scheme != "np" else math.inf, 0.0)
     declared, proved = plan(params, schema, control), plan(params, schema, control, proved=True)
     issued = issue("inprivate", claimed, declared, proved, params.breaches(schema), schema=schema, params=params,
-                   rests_on=(*params.premises(), OWNERS[params.relation]), grants=("one-owner",))  # fmt: skip
+                   control=control, rests_on=(*params.premises(), OWNERS[params.relation]),
+                   grants=("one-owner",))  # fmt: skip
     return replace(issued, proofs=())  # they are about one curator's program
 
 

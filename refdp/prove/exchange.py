@@ -22,7 +22,6 @@ from refdp.prove.charged import exchanged
 from refdp.prove.kinds import together
 from refdp.prove.loops import Carried, Loops, Number, Numbers, alike, settled
 from refdp.prove.open import Open, as_float, closed, opened
-from refdp.prove.peeking import is_text
 from refdp.prove.reach import Exchanged
 from refdp.prove.symbols import (
     OF_SUMS,
@@ -43,6 +42,7 @@ from refdp.prove.symbols import (
 )
 from refdp.prove.tables import Axis, Table, plainly_shaped, sides_of
 from refdp.prove.terms import Leak, Unmodelled
+from refdp.prove.texts import is_text, is_text_module
 from refdp.prove.unknown import Unknown
 
 
@@ -285,8 +285,7 @@ def reading(module: Any, loops: Loops, host: Unknown) -> Iterator[None]:
         own = SimpleNamespace(bins=encoders(self, table).bins, right_sums=lambda *of: right_sums(self, *of))
         return plainly["sides"](own, table, chosen)
 
-    published = [name for name in sys.modules if name.startswith(("refdp.papers", "refdp.own"))]
-    texts = [sys.modules[name] for name in published]
+    texts = [sys.modules[name] for name in list(sys.modules) if is_text_module(name)]
     data = [importlib.import_module(f"refdp.data.{name}") for name in ("records", "losses", "population", "candidates")]
     try:
         for method in (right_sums, missing_sums, sides, apart):

@@ -18,7 +18,7 @@ from refdp.data.memory import Memory
 from refdp.prove.reach import inside
 from refdp.prove.symbols import Known, Private, Symbol
 from refdp.prove.terms import Leak, Unmodelled
-from refdp.prove.texts import tree_of_function
+from refdp.prove.texts import is_refdps, tree_of_function
 
 CALL = "return train_on(params, records.schema, Memory(records), curator)"
 PLAIN = (str, bytes, bool, int, float, complex, range, type(None))
@@ -96,7 +96,7 @@ def state(params: Any, schema: Any) -> State:
     """What outlives a run and can change: every container that refdp's modules reach, with what is in it."""
     found: State = {}
     seen: set[int] = set()
-    waiting: list[Any] = [params, schema, *(vars(one) for name, one in list(sys.modules.items()) if _is_read(name))]
+    waiting: list[Any] = [params, schema, *(vars(one) for name, one in list(sys.modules.items()) if is_refdps(name))]
     while waiting:
         value = waiting.pop()
         if id(value) in seen or isinstance(value, ModuleType | str | bytes | int | float | np.generic | Known):
@@ -114,10 +114,6 @@ def changed(before: State, params: Any, schema: Any) -> bool:
     return any(number in before and before[number][1] != content for number, (_, content) in after.items())
 
 
-def _is_read(name: str) -> bool:
-    return name.startswith("refdp.") and not name.startswith("refdp.prove")
-
-
 def _content(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return value.tobytes() if value.dtype != object else tuple(map(id, value.ravel()))
@@ -129,7 +125,7 @@ def _content(value: Any) -> Any:
 def _within(value: Any) -> list[Any]:
     if isinstance(value, CONTAINERS):
         return inside(value) if not isinstance(value, deque | bytearray) else list(value)
-    if isinstance(value, Enum) or (isinstance(value, type) and not str(value.__module__).startswith("refdp.")):
+    if isinstance(value, Enum) or (isinstance(value, type) and not is_refdps(str(value.__module__))):
         return []
     return inside(value)
 

@@ -23,8 +23,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from refdp.data.candidates import Candidates
 from refdp.prove.nones import ENTRIES, GIVING, NUMBERS, assigned
-from refdp.prove.peeking import is_text
-from refdp.prove.texts import is_numpy, tree_of_function
+from refdp.prove.texts import is_numpy, is_text, tree_of_function
 
 Form = Any
 """NUMBER, a tuple that says how objects are made, or None for what can be of several kinds."""

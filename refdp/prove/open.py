@@ -27,6 +27,7 @@ from refdp.prove.kinds import COMPARING, in_float64
 from refdp.prove.peeking import from_text
 from refdp.prove.symbols import Symbol, everything, kept
 from refdp.prove.terms import ARITHMETIC, Unmodelled, operated
+from refdp.prove.texts import is_refdps
 
 Error = Literal["exact", "up", "near"]
 KEEPING = {"negative", "absolute", "minimum", "maximum"}
@@ -242,12 +243,11 @@ def as_float(one: Open) -> Open:
 
 def opened(value: Any) -> Iterator[Open]:
     """Every open number in a value, however deep."""
-    return (one for one in everything(value, lambda one: kept(one, _is_refdps)) if isinstance(one, Open))
+    return (one for one in everything(value, lambda one: kept(one, _is_looked_into)) if isinstance(one, Open))
 
 
-def _is_refdps(value: Any) -> bool:
-    module = str(type(value).__module__)
-    return module.startswith("refdp.") and not module.startswith("refdp.prove")
+def _is_looked_into(value: Any) -> bool:
+    return is_refdps(str(type(value).__module__))
 
 
 def closed(value: Any) -> Any:

@@ -21,7 +21,7 @@ from types import ModuleType
 from typing import Any
 
 from refdp.prove.chance import by_chance
-from refdp.prove.texts import tree_of
+from refdp.prove.texts import is_text, tree_of
 from refdp.prove.words import BUILTINS
 
 POPULATION = {"tell", "ask", "size"}
@@ -59,12 +59,6 @@ ENUMERATIONS = {"Relation", "Splits"}
 """Whose members a text may compare by identity; a number is another object where it is unknown."""
 MODULES = {"__future__", "math", "collections", "contextlib", "dataclasses", "enum", "fractions",
            "functools", "typing", "numpy", "refdp"}  # fmt: skip
-
-
-def is_text(file: str) -> bool:
-    """Whether code of this file is a training text: a paper's, or one of refdp's own."""
-    name = file.replace("\\", "/")
-    return "/refdp/papers/" in name or "/refdp/own/" in name or file.startswith("<mutant")
 
 
 def for_text() -> bool:

@@ -21,6 +21,7 @@ from refdp.errors import InvalidParameter
 from refdp.prove.magnitudes import APART
 from refdp.prove.open import Opens, opened
 from refdp.prove.terms import Unmodelled
+from refdp.prove.texts import is_text_module
 
 Range = tuple[float, float]
 NEVER = ("epsilon", "delta")
@@ -78,8 +79,7 @@ def _allowed(params: Any, name: str) -> Range:
 @contextmanager
 def _instead(name: str, made: Callable[..., Any]) -> Iterator[None]:
     own = getattr(checks, name)
-    rooms = [one for key, one in list(sys.modules.items())
-             if key.startswith(("refdp.papers", "refdp.own")) and vars(one).get(name) is own]  # fmt: skip
+    rooms = [one for key, one in list(sys.modules.items()) if is_text_module(key) and vars(one).get(name) is own]
     try:
         for room in rooms:
             setattr(room, name, made)

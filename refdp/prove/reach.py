@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from refdp.prove.terms import Leak, Unmodelled
+from refdp.prove.texts import is_refdps
 
 
 class Host:
@@ -64,8 +65,7 @@ def inside(value: Any) -> list[Any]:
         kept = [cell.cell_contents for cell in value.__closure__ or () if _filled(cell)]
         return [*vars(value).values(), value.__defaults__, value.__kwdefaults__, *kept]
     own = value.__module__ if isinstance(value, type) else type(value).__module__
-    engine = own.startswith("refdp.prove.")
-    return list(vars(value).values()) if own.startswith("refdp.") and not engine and hasattr(value, "__dict__") else []
+    return list(vars(value).values()) if is_refdps(own) and hasattr(value, "__dict__") else []
 
 
 def _filled(cell: Any) -> bool:

@@ -22,6 +22,7 @@ import numpy as np
 from refdp.data.records import Schema
 from refdp.errors import InvalidParameter
 from refdp.faces import registry
+from refdp.ledger.proved import ELSEWHERE, stranger
 from refdp.privacy.events import Event, Plan, Relation, expand, releases
 from refdp.prove.asking import Solvers
 from refdp.prove.exchange import reading
@@ -35,6 +36,7 @@ from refdp.prove.spending import spending
 from refdp.prove.syntax import refused
 from refdp.prove.tables import Formula
 from refdp.prove.terms import Leak, Unmodelled
+from refdp.prove.texts import as_text
 from refdp.prove.unknown import Unknown
 
 ROUNDING = 1e-12
@@ -84,13 +86,28 @@ def prove(
     anywhere: parameters that may have any value of a range, least and most, None for all (`refdp.prove.ranges`).
     Errors: InvalidParameter for what is no range.
 
-    A text that is not of the small language is not read. Loops are read by induction; where that meets something that
-    it cannot follow, the loop is read round by round.
+    A text that is not of the small language is not read, nor what runs where the sources make something else, nor
+    settings and schemas that compute by a text of their own. Loops are read by induction; where that meets something
+    that it cannot follow, the loop is read round by round.
     """
-    began, solvers = time.process_time(), solvers or Solvers()
-    ranges = checked(params, anywhere or {})
-    module = registry.paper(paper).module
-    if unread := tuple(refused(module)):
+    with as_text(registry.paper(paper).module):
+        return _prove(paper, params, schema, solvers or Solvers(), progress, briefly, checked(params, anywhere or {}))
+
+
+def _prove(
+    paper: str,
+    params: Any,
+    schema: Schema,
+    solvers: Solvers,
+    progress: Callable[[int], None] | None,
+    briefly: bool,
+    ranges: Mapping[str, Range],
+) -> Proof:
+    began, module = time.process_time(), registry.paper(paper).module
+    unread = tuple(refused(module, paper))
+    if not unread and (place := stranger(params, schema, module)):
+        unread = (Failure("", "", "not modelled", f"{ELSEWHERE}: {place}"),)
+    if unread:
         statement = said(ranges) + _statement(paper, params, _claimed(params), None)
         return Proof(
             paper, params.relation, "NOT PROVED", statement, (), TRUSTED, time.process_time() - began, 0, 0,

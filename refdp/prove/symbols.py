@@ -33,10 +33,9 @@ from refdp.prove.forms import is_unpacked
 from refdp.prove.kinds import Kind
 from refdp.prove.nones import can_be_none
 from refdp.prove.objects import form_of, is_number, replaced_fields
-from refdp.prove.peeking import is_text
 from refdp.prove.reach import Exchanged, Host, inside
 from refdp.prove.terms import Leak, Unmodelled
-from refdp.prove.texts import tree_of_function
+from refdp.prove.texts import is_text, tree_of_function
 
 
 def arithmetic() -> Any:

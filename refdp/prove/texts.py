@@ -6,6 +6,7 @@ import ast
 import inspect
 import textwrap
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
@@ -17,6 +18,37 @@ NAMING = {"step", "release", "release_sum", "draw", "partition", "subsample"}
 """Methods of a curator whose first argument is a name."""
 AT = "at"
 """numpy's `add.at`, which changes the array that it is given first."""
+ROOMS = ("refdp.papers", "refdp.own")
+"""Where refdp's own texts are."""
+_others: list[tuple[str, str]] = []
+"""Files and names of the modules of somebody else that are read now."""
+
+
+@contextmanager
+def as_text(module: Any) -> Iterator[None]:
+    """Wherever a module is from, it is a training text while it is read: the rules of those that run are for it too."""
+    _others.append((str(getattr(module, "__file__", None)), str(getattr(module, "__name__", None))))
+    try:
+        yield
+    finally:
+        _others.pop()
+
+
+def is_text(file: str) -> bool:
+    """Whether code of this file is a training text: a paper's, one of refdp's own, or one that is read."""
+    name = file.replace("\\", "/")
+    of_refdp = "/refdp/papers/" in name or "/refdp/own/" in name or file.startswith("<mutant")
+    return of_refdp or any(file == other for other, _ in _others)
+
+
+def is_text_module(name: str) -> bool:
+    """Whether a module of this name is a training text."""
+    return name.startswith(ROOMS) or any(name == other for _, other in _others)
+
+
+def is_refdps(name: str) -> bool:
+    """Whether a module of this name is refdp's, but for the reading itself, or a text that is read."""
+    return (name.startswith("refdp.") and not name.startswith("refdp.prove")) or is_text_module(name)
 
 
 @lru_cache(maxsize=16)

@@ -63,6 +63,7 @@ from refdp.prove.peeking import POPULATION, guarded
 from refdp.prove.symbols import Each, Known, Private, is_released, knowns, privates, public, varies
 from refdp.prove.tables import ALL, UNITS, Axis, Binned, Cell, Sum, Table, Within
 from refdp.prove.terms import Leak, Unmodelled
+from refdp.prove.texts import is_text_module
 
 PLAIN = (float, int, str, bool, type(None))
 """Kinds of values that JSON keeps."""
@@ -186,8 +187,7 @@ class Unknown(Contributed):
                 if self._weight is None and getattr(contribution, "weighs", False):  # as a host asks for it
                     raise Unmodelled("a contribution that takes weights of records, and records are read without any")
                 own = {each.name: getattr(contribution, each.name) for each in fields(contribution)}  # type: ignore[arg-type]
-                of_text = type(contribution).__module__.startswith(("refdp.papers", "refdp.own"))
-                if of_text and own.keys() - {"params", "schema"}:
+                if is_text_module(type(contribution).__module__) and own.keys() - {"params", "schema"}:
                     raise Unmodelled("a contribution with other fields than parameters and schema: hosts have no other")
                 self._given(contribution, own)
                 for one in own.values():

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import math
+import subprocess
+import sys
 from dataclasses import replace
 from enum import IntEnum, StrEnum
 from types import SimpleNamespace
@@ -12,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refdp.data.records import Categorical, Classes, Numeric, Schema
+from refdp.data.records import Categorical, Classes, Numeric, Schema, make_records
 from refdp.faces import registry
 from refdp.ledger.certificate import Guarantee, issue
 from refdp.ledger.proved import stranger
@@ -20,6 +22,7 @@ from refdp.own import grove
 from refdp.papers import dpxgboost, fedgbdt, inprivate
 from refdp.privacy.events import Relation
 from refdp.protocols import owners
+from refdp.protocols.quality import Control
 
 SCHEMA = Schema((Numeric("a", 0, 1), Numeric("b", 0, 1), Numeric("c", 0, 1), Categorical("d", ("x", "y"))),
                 Classes((0, 1)))  # fmt: skip
@@ -216,6 +219,59 @@ def test_nothing_is_established_among_owners_for_settings_of_somebody_else() -> 
         found = certificate(Quiet(1.0, AR), Schema(*TWO))
         assert math.isinf(found.established.epsilon) and "test_issued.Quiet" in "".join(found.notes)
     assert owners.certificate(own, Schema(*TWO)).proofs == () != inprivate.certificate(own, Schema(*TWO)).proofs
+
+
+class Less(Control):
+    """Declares a thousandth of what a check can change by."""
+
+    def release(self, name: Any, params: Any) -> Any:
+        found = super().release(name, params)
+        return replace(found, sensitivity=replace(found.sensitivity, bound=1e-3))
+
+
+def quieter() -> Control:
+    found = Control()
+    object.__setattr__(found, "release", Less().release)
+    return found
+
+
+PUBLIC = make_records(Schema(*TWO), np.array([[0.5]]), np.array([1.0]))
+
+
+@pytest.mark.parametrize(
+    ("control", "told"),
+    [(Control(), ""), (Control(0.1, 0.0, np.float64(2.0)), ""), (Control(public=PUBLIC), ""), (None, ""),
+     (Less(), "control, a tests.core.test_issued.Less"), (quieter(), "control.release"),
+     (Less(public=PUBLIC), "control, a tests.core.test_issued.Less")],
+)  # fmt: skip
+def test_nothing_is_established_among_owners_who_measure_by_a_text_of_somebody_else(control: Any, told: str) -> None:
+    """What checks and advances release is part of the plan, and what they declare is the control's word."""
+    found = owners.certificate(inprivate.Params(1.0, AR), Schema(*TWO), control)
+    assert stranger(None, None, control=control) == told
+    assert math.isinf(found.established.epsilon) is bool(told)
+    assert (f"nothing is established: {told}" in "".join(found.notes)) is bool(told)
+
+
+OWNERS = """
+from refdp.data.records import Classes, Numeric, Schema
+from refdp.papers import inprivate
+from refdp.privacy.events import Relation
+from refdp.protocols import owners, quality
+def given(*_, **__): ...
+setattr({place})
+found = owners.certificate(inprivate.Params(1.0, Relation.ADD_REMOVE), Schema((Numeric("a", 0, 1),), Classes((0, 1))))
+print(found.established.epsilon, *found.notes)
+"""
+
+
+@pytest.mark.parametrize(
+    ("place", "told"),
+    [('owners.Whole, "__call__", given', "owners.Whole.__call__"),
+     ('quality, "advance_sensitivity", given', "quality.advance_sensitivity")],
+)  # fmt: skip
+def test_what_plans_for_owners_is_compared_where_no_estimator_is_loaded(place: str, told: str) -> None:
+    found = subprocess.run([sys.executable, "-c", OWNERS.format(place=place)], capture_output=True, text=True)
+    assert found.stdout.startswith("inf") and f"refdp.protocols.{told}" in found.stdout
 
 
 def test_whoever_issues_says_whose_settings_they_are() -> None:

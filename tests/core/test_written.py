@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import copy
 import functools
 import gc
@@ -31,7 +32,7 @@ from refdp.data import kernels, numbers
 from refdp.data.numbers import Generic
 from refdp.data.records import Classes, Numeric
 from refdp.faces import estimators, registry
-from refdp.ledger import caches, parts, proved, written
+from refdp.ledger import caches, fingerprint, parts, proved, written
 from refdp.ledger.certificate import Guarantee
 from refdp.noise import gridded
 from refdp.privacy.events import Relation
@@ -550,6 +551,30 @@ def test_what_issues_certificates_and_makes_the_curator_is_compared(name: str, m
     assert proved.running("dpboost") == ""
     monkeypatch.setattr(f"refdp.{name}", lambda *_, **__: None)
     assert proved.running("dpboost") == f"refdp.{name}"
+
+
+def test_an_edited_source_is_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With verdicts about the text of before nothing is established; what was made of it is forgotten then."""
+    name, real = "refdp.papers.dpboost", inspect.getsource
+    assert proved.running("dpboost") == ""
+    monkeypatch.setattr(fingerprint, "source_of", lambda one: f"# a line\n{real(sys.modules[one])}")
+    monkeypatch.setattr(written, "source_of", fingerprint.source_of)
+    fingerprint.parsed_module.cache_clear()
+    written._known(name).clear()
+    assert proved.running("dpboost").startswith(name)
+    monkeypatch.undo()
+    before = fingerprint.fingerprint.cache_info().currsize
+    assert proved.running("dpboost") == "" and before == 0
+
+
+def test_a_function_that_no_source_makes_has_an_empty_text() -> None:
+    """Bytecode of a longer file than is there, or what a command line says: nothing ends in an error."""
+    longer = compile("def made(): ...", numbers.__file__, "exec").co_consts[0].replace(co_firstlineno=10**6)
+    elsewhere = compile("def made(): ...", "<string>", "exec").co_consts[0]
+    for code, module in ((longer, numbers.__name__), (elsewhere, "builtins")):
+        function = FunctionType(code, vars(numbers), "made")
+        function.__module__ = module
+        assert fingerprint.reachable(function)[f"{module}:made"] == fingerprint.tree_digest(ast.Pass())
 
 
 def test_papers_of_others_are_no_difference_and_one_in_anothers_place_is(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -58,6 +58,8 @@ def applied(patches: Mapping[str, Replacement]) -> Iterator[None]:
     A name after "+" is one that the module makes for itself.
     """
     with pytest.MonkeyPatch.context() as patch:
+        if "refdp.prove.syntax" in sys.modules:  # no source makes what a test puts there
+            patch.setattr("refdp.prove.syntax.otherwise_made", lambda *_: iter(()))
         for path, replacement in patches.items():
             module, _, name = path.partition(":")
             owner: Any = importlib.import_module(module)
@@ -70,9 +72,6 @@ def applied(patches: Mapping[str, Replacement]) -> Iterator[None]:
             original = vars(owner)[name]
             made = replacement(original)
             imported = [module for key, module in sys.modules.items() if key.startswith("refdp.")] if not outer else []
-            file = getattr(getattr(made, "__code__", None), "co_filename", "")
-            if file.endswith(".py") and "refdp.prove.syntax" in sys.modules:  # no text makes what a test puts there
-                patch.setattr(sys.modules["refdp.prove.syntax"], "otherwise_made", lambda *_: iter(()))
             for place in [owner, *(other for other in imported if vars(other).get(name) is original)]:
                 patch.setattr(place, name, made)
         forget()

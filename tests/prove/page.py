@@ -223,17 +223,17 @@ run's settings or schema are others, and whether text or reading changed since, 
 The fingerprint is of all that stands in the modules that `train` reaches, and at each run these are compared with what
 their sources make when they are executed anew: where something else runs, after a patch in a notebook or a test, or at
 an import, no proof covers the run, nothing is established of it, and the certificate says which name differs. So are
-the modules that plan, account and certify a run, the samplers, the estimators and what makes a run's curator, all that
-these import from refdp, and results that caches of functions in all of them keep, where a patch that was undone lives
-on: one certificate tells it, and the caches are emptied. A module has to be the one that is imported by its name, in
-its package too. What was put there while a run trained and taken away before its certificate was made is not seen
-otherwise, nor what was put there after it. What the citation takes for granted is in its `not_covered`: Python, numpy
-and other libraries are not compared, nor are classes derived from the estimators, engines and other code that calls
-`train` with records and a curator of its own, nor what looks claims up and compares; and
-digests are no seal. Nothing in them is secret: they tell mistakes, and whoever can write to refdp's files, to the kept
-results, or in the same process to what compares them, can have anything cited. Streams (`partial_fit`, `train_stream`)
-and selections (`refdp.select`) are not read: their certificates name the proofs, say so, and have none that covers
-them.
+the modules that plan, account and certify a run, for owners too, the samplers, the estimators and what makes a run's
+curator, all that these import from refdp, and results that caches of functions in all of them keep, where a patch that
+was undone lives on: one certificate tells it, and the caches are emptied. A source that is edited meanwhile is told
+once, too, and then looked at anew. A module has to be the one that is imported by its name, in its package too. What
+was put there while a run trained and taken away before its certificate was made is not seen otherwise, nor what was put
+there after it. What the citation takes for granted is in its `not_covered`: Python, numpy and other libraries are not
+compared, nor are classes derived from the estimators, engines and other code that calls `train` with records and a
+curator of its own, nor what looks claims up and compares; and digests are no seal. Nothing in them is secret: they tell
+mistakes, and whoever can write to refdp's files, to the kept results, or in the same process to what compares them, can
+have anything cited. Streams (`partial_fit`, `train_stream`) and selections (`refdp.select`) are not read: their
+certificates name the proofs, say so, and have none that covers them.
 
 The solvers' answers are followed by a second program where
 cvc5 has a proof in steps or products refute: [the share](solver-evidence.md). Every bound taken 2% smaller: [bounds
@@ -255,8 +255,10 @@ PROVED, which is no violation: by-round sensitivities rest on bounds of scores t
 A text that behaves otherwise where it is read than where it trains would not be proved by this. What it can ask of the
 population and the curator is what the protocols have: `isinstance`, another attribute, or a leak that is handled, are
 leaks, and so are lines with `type`, `try`, names with two underscores, and foreign imports. What runs has to be what
-the file's text makes: older bytecode and wrappers are not read. The plan, read on no records, must have the releases
-that were asked about. Not caught is a text that learns from refdp's own modules who answers it.
+the files make, of the text and of all that it imports from refdp: older bytecode and patches are not read, nor settings
+or schemas of derived classes. A registered text of somebody else is read by the same rules where it is a module that is
+imported by its name, from one file. The plan, read on no records, must have the releases that were asked about. Not
+caught is a text that learns from refdp's own modules who answers it.
 
 Leaks beside the formulas are refused too (`tests/prove/attacks.py` has a text for each): sums in units of the grid
 taken for sums, utilities of which a record decides several choices, sums for every candidate at the price of one,

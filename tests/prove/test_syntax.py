@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import functools
 import inspect
 import sys
 from pathlib import Path
@@ -15,7 +14,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refdp.faces.registry import paper
 from refdp.privacy.curator import Curator
 from refdp.privacy.events import Relation
 from refdp.privacy.sources import SampleSource
@@ -86,7 +84,8 @@ def test_a_text_that_breaks_a_rule_is_not_read(tmp_path: Path) -> None:
         module.__file__ = str(tmp_path / f"text{number}.py")
         Path(module.__file__).write_text("import math\n" + text, encoding="utf-8")
         found = [one.reason for one in refused(module)]
-        assert ("kept is marked by functools.cache" in found) == bool(found) == bool(number)
+        assert ("kept is marked by functools.cache" in found) == bool(number)
+        assert number or found[0].endswith("text0.py, which is imported by no name")
 
 
 # --- Forms of loops ---------------------------------------------------------------------------------------------------
@@ -346,37 +345,3 @@ def test_results_that_are_written_to_an_argument_are_seen(name: str) -> None:
     if at is not None and hasattr(np.zeros(1), name):
         assert not written("held", min(at, plain.ARGUMENTS[name])) and written("held", at + 1)
         assert written("held", 0, star=True) and written("held", 1, star=True)
-
-
-def _failures(module: Any) -> list[str]:
-    return [one.reason for one in refused(module) if "makes" in one.reason]
-
-
-def test_what_runs_otherwise_than_its_text_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Bytecode of another text under the file's name, wrappers, and functions in one another's place."""
-    from refdp.papers import dpboost
-
-    assert _failures(dpboost) == []
-    old = dpboost.train_single_tree
-    text = inspect.getsource(dpboost).replace("np.clip(value, -clip, clip)", "np.clip(1000 * value, -clip, clip)")
-    other: dict[str, Any] = dict(vars(dpboost))
-    exec(compile(text, str(dpboost.__file__), "exec"), other)
-
-    @functools.wraps(old)
-    def wrapped(*given: Any) -> Any:
-        return old(*given)
-
-    for made in (other["train_single_tree"], wrapped, lambda *_: None, functools.partial(old), dpboost.predict):
-        with monkeypatch.context() as patch:
-            patch.setattr(dpboost, "train_single_tree", made)
-            assert _failures(dpboost) == ["train_single_tree is not what the text of refdp.papers.dpboost makes"]
-    for name, instead in (("leaf_charge", dpboost.Params.split_charge), ("depth_of", None)):
-        with monkeypatch.context() as patch:
-            patch.setattr(dpboost.Params, name, instead, raising=False)
-            expected = [f"Params.{name} is not what the text of refdp.papers.dpboost makes"]
-            assert _failures(dpboost) == (expected if instead else [])
-
-
-@pytest.mark.parametrize("name", ["dpboost", "inprivate", "dpxgboost", "fedgbdt", "sgbdt", "grove"])
-def test_the_texts_make_what_runs(name: str) -> None:
-    assert _failures(paper(name).module) == []
