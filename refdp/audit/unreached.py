@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import linecache
+import sys
 import types
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
@@ -130,8 +131,12 @@ def _asks_what_it_is(condition: ast.expr) -> bool:
 
 
 def _text(file: str) -> str:
-    """As it is now, of a notebook's cell too; empty where there is none."""
+    """As it is now, of a notebook's cell and a module in an archive too; empty where there is none."""
     linecache.checkcache(file)
+    if file not in linecache.cache and not Path(file).exists():
+        for one in tuple(sys.modules.values()):
+            if type(one) is types.ModuleType and vars(one).get("__file__") == file:
+                linecache.lazycache(file, vars(one))
     if lines := linecache.getlines(file):
         return "".join(lines)
     try:
