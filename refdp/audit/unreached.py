@@ -17,7 +17,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from refdp.audit.private_names import Names, bindings, holds_release, is_released, never_called
+from refdp.audit.never_called import never_called
+from refdp.audit.private_names import Names, bindings, holds_release, is_released
 from refdp.audit.reached import Place
 from refdp.audit.surroundings import Function, named, names_around, said, told_apart, with_defaults
 
@@ -241,12 +242,15 @@ def _silent(one: ast.stmt) -> bool:
 
 def _blocks(one: ast.stmt) -> Iterator[tuple[list[ast.stmt], tuple[ast.expr | None, ...]]]:
     match one:
-        case ast.If(test, body, other) | ast.While(test, body, other):
+        case ast.If(test, body, other):
             yield body, (test,)
             yield other, (test,)
+        case ast.While(test, body, other):
+            yield body, (test,)
+            yield other, (test, *(test for line in body for test in _leaving(line)))
         case ast.For(_, iterated, body, other) | ast.AsyncFor(_, iterated, body, other):
             yield body, (iterated,)
-            yield other, (iterated,)
+            yield other, (iterated, *(test for line in body for test in _leaving(line)))
         case ast.With(_, body) | ast.AsyncWith(_, body):
             yield body, ()
         case ast.Try(body, handlers, other, last) | ast.TryStar(body, handlers, other, last):
