@@ -63,7 +63,10 @@ class Names:
         self._seeds: set[Key] = set()
         self._trainer = trainer
         self._around = set(_functions_around(tree, trainer)) if trainer is not None else set()
-        self._follow(tree.body, self._scopes.module, frozenset(), within=None)
+        if trainer is not None and not _sets_kinds(tree):
+            own, bound = self._scopes.of[trainer].number, {one.id for one in _stored(trainer)}
+            self._scopes.records |= {(own, name) for name in _of_records(trainer, False) if name not in bound}
+        self._follow(tree.body, self._scopes.module, frozenset())
         self._close()
 
     def private(self, function: Function, node: ast.AST) -> bool:
@@ -330,6 +333,16 @@ def _of_records(function: Function, is_method: bool) -> list[str]:
     if "curator" in names[1:]:
         return names[: names.index("curator")]
     return [*names[: 1 + is_method], *([] if taken.vararg is None else [taken.vararg.arg])]
+
+
+def _stored(node: ast.AST) -> Iterator[ast.Name]:
+    yield from (one for one in ast.walk(node) if isinstance(one, ast.Name) and not isinstance(one.ctx, ast.Load))
+
+
+def _sets_kinds(tree: ast.Module) -> bool:
+    """Whether a text changes an array's own shape or type anywhere."""
+    held = (one for one in ast.walk(tree) if isinstance(one, ast.Attribute) and isinstance(one.ctx, ast.Store))
+    return any(one.attr in ("shape", "dtype") for one in held)
 
 
 def _blocks(one: ast.stmt) -> Iterator[tuple[list[ast.stmt], ast.expr | None]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import builtins
 import contextlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from refdp.audit.own_code import is_library
@@ -49,7 +49,8 @@ class Scopes:
 
     of: the scope of each function and class. imported: names of libraries. changeable: names of containers, classes of
     the file and their instances. captured: names that a function has from around it. results: by a function's name
-    its scope's number. defined: names of functions and classes.
+    its scope's number. defined: names of functions and classes. records: names of a trainer's records and
+    of nothing else, whose kinds are public.
     """
 
     def __init__(self, tree: ast.Module, known: Iterable[str] = ()) -> None:
@@ -58,6 +59,7 @@ class Scopes:
         self.imported: set[Key] = set()
         self.results: dict[Key, int] = {}
         self.defined: set[Key] = set()
+        self.records: set[Key] = set()
         self._open = False
         self._made: list[tuple[str, ast.expr | None, Scope]] = []
         self._bind(tree, self.module)
@@ -146,9 +148,25 @@ class Scopes:
 
     def keys(self, node: ast.AST, scope: Scope) -> frozenset[Key]:
         """What the names in an expression mean there."""
-        found = (self.key(name, scope) for name in named(node) if name != "curator")
+        found = {self.key(name, scope) for name in named(node) if name != "curator"}
+        if found & self.records:
+            found = {self.key(one.id, scope) for one in self._but_kinds(node, scope) if one.id != "curator"}
         sent = {SENT} if any(isinstance(one, ast.Yield) for one in ast.walk(node)) else set()
         return frozenset({key for key in found if key is not None} | sent)
+
+    def _but_kinds(self, node: ast.AST, scope: Scope) -> Iterator[ast.Name]:
+        """Names in it, but where it only asks of records for kinds that all data sets have."""
+        match node:
+            case (
+                ast.Call(ast.Name("isinstance"), [ast.Name(name) | ast.Attribute(ast.Name(name), _), _])
+                | ast.Attribute(ast.Attribute(ast.Name(name), "x" | "y"), "ndim" | "dtype")
+                | ast.Subscript(ast.Attribute(ast.Attribute(ast.Name(name), "x"), "shape"), ast.Constant(1))
+            ) if self.key(name, scope) in self.records:
+                return
+            case ast.Name():
+                yield node
+        for one in ast.iter_child_nodes(node):
+            yield from self._but_kinds(one, scope)
 
     def roots(self, node: ast.AST, scope: Scope) -> frozenset[Key]:
         """The names whose things an expression is, or is a part of."""
