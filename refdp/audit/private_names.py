@@ -58,7 +58,7 @@ class Names:
         self._outputs: list[tuple[Key, frozenset[Key], bool, bool]] = []
         self._functions: dict[str, list[list[Key]]] = {}
         self._called: dict[str, set[Key]] = {}
-        self._methods: set[Key | None] = set()
+        self._methods: set[Key] = set()
         self._given_on: set[Key] = set()
         self._seeds: set[Key] = set()
         self._trainer = trainer
@@ -249,9 +249,10 @@ class Names:
                     self._flows.append(_Flow(held, frozenset(), self._led(held, scope, by, left, put=True), put=True))
                 for _, value in pairs:
                     self._flow_into(held, value, scope)
-        elif isinstance(node.func, ast.Name) and (key := self._scopes.key(node.func.id, scope)) in self._methods:
-            for _, value in pairs:
-                self._flow_into(key, value, scope)
+        elif isinstance(node.func, ast.Name):
+            for method in {self._scopes.key(node.func.id, scope)} & self._methods:
+                for _, value in pairs:
+                    self._flow_into(method, value, scope)
         name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
         own = (
             isinstance(node.func, ast.Attribute)
@@ -377,11 +378,10 @@ def _ways_out(
         case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
             return
     is_loop = isinstance(one, ast.For | ast.AsyncFor | ast.While)
-    blocks: list[tuple[list[ast.stmt], ast.expr | None]] = [*_blocks(one)]
-    for block, test in blocks:
+    for block, decided in _blocks(one):
         for line in block:
             inner = loop or (is_loop and block is getattr(one, "body", None))
-            yield from _ways_out(line, tests if test is None else (*tests, test), loop=inner)
+            yield from _ways_out(line, tests if decided is None else (*tests, decided), loop=inner)
     for handler in getattr(one, "handlers", ()):
         for line in handler.body:
             yield from _ways_out(line, (*tests, None), loop=loop)

@@ -138,7 +138,7 @@ def followed(follow: Callable[[str], bool] | None, lines: set[Place]) -> Iterato
         yield
     finally:
         sys.settrace(before)
-        threading.settrace(of_threads)  # type: ignore[arg-type]
+        threading.settrace(of_threads)
 
 
 _is_library = cache(is_library)
