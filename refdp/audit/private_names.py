@@ -250,7 +250,7 @@ class Names:
                 for _, value in pairs:
                     self._flow_into(held, value, scope)
         elif isinstance(node.func, ast.Name):
-            for method in {self._scopes.key(node.func.id, scope)} & self._methods:
+            for method in self._methods & {self._scopes.key(node.func.id, scope)}:
                 for _, value in pairs:
                     self._flow_into(method, value, scope)
         name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
