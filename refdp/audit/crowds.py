@@ -35,6 +35,12 @@ def crowds(schema: Schema, relation: Relation, sizes: tuple[int, ...] = CROWD) -
                     yield _crowd(schema, relation, size, label, place, own, second)
 
 
+def alone(schema: Schema, relation: Relation) -> Pair:
+    """A pair with no record beside the audited ones: what a trainer does where it has none runs too."""
+    pair = next(crowds(schema, relation))
+    return replace(pair, base=pair.base.take(np.arange(0)), position=0)
+
+
 def _crowd(schema: Schema, relation: Relation, size: int, label: float, place: float, own: float, second: bool) -> Pair:
     """Shares of the ranges: label and place of the crowd, place of the record. second: a crowd of its label there."""
     x, y = np.full(size, place), np.full(size, label)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import dis
 import functools
 import inspect
 import os
 import sys
-import sysconfig
+import threading
 import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,17 +15,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from refdp.audit.loaded import NOWHERE, where
-from refdp.audit.own_code import packages_of
+from refdp.audit.loaded import NOWHERE, is_installed, of_python, where
+from refdp.audit.own_code import is_library, packages_of
 
 Place = tuple[str, int]
 """File and line."""
 
-_LIBRARIES = tuple(
-    os.path.realpath(path)
-    for path in {*sysconfig.get_paths().values(), str(Path(__file__).parents[1])}
-    if path and len(Path(path).parts) > 2
-)
+_REFDP = os.path.realpath(Path(__file__).parents[1]) + os.sep
+_WRITTEN = ("__create_fn__.", "<attrs generated", "<cattrs generated")
+"""How code begins its name, or its file's, that `dataclasses` and attrs write for a class: it is nobody's own."""
 
 
 def own_code(train: Any, *files: str) -> Callable[[str], bool]:
@@ -39,10 +38,12 @@ def own_code(train: Any, *files: str) -> Callable[[str], bool]:
     def follow(file: str) -> bool:
         if file in named:
             return True
-        if file.startswith("<frozen") or not os.path.exists(file):
+        real = Path(os.path.realpath(file))
+        if str(real).startswith(packages):
+            return True
+        if file.startswith("<frozen") or not real.exists():
             return file.startswith("<ipython") or "ipykernel" in file
-        real = os.path.realpath(file)
-        return real.startswith(packages) or not any(real.startswith(library + os.sep) for library in _LIBRARIES)
+        return not (str(real).startswith(_REFDP) or is_installed(real) or of_python(real))
 
     return follow
 
@@ -107,7 +108,10 @@ def code_of(train: Any) -> types.CodeType | None:
 
 @contextmanager
 def followed(follow: Callable[[str], bool] | None, lines: set[Place]) -> Iterator[None]:
-    """Meanwhile, the lines that run in files to follow are added to `lines`."""
+    """Meanwhile, the lines that run in files to follow are added to `lines`, on threads that begin meanwhile as well.
+
+    So are those of code of no file, such as an archive's or what `exec` made, that may branch and is no library's.
+    """
     if follow is None:
         yield
         return
@@ -117,11 +121,34 @@ def followed(follow: Callable[[str], bool] | None, lines: set[Place]) -> Iterato
         return within
 
     def called(frame: Any, event: str, argument: Any) -> Any:
-        return within if follow(frame.f_code.co_filename) else None
+        return within if follow(frame.f_code.co_filename) or is_made(frame) else None
 
-    before = sys.gettrace()
+    def is_made(frame: types.FrameType) -> bool:
+        if not _branches_without_file(frame.f_code):
+            return False
+        name, caller = frame.f_globals.get("__name__"), frame.f_back
+        if isinstance(name, str):
+            return not _is_library(name)
+        return caller is not None and (follow(caller.f_code.co_filename) or is_made(caller))
+
+    before, of_threads = sys.gettrace(), threading.gettrace()
     sys.settrace(called)
+    threading.settrace(called)
     try:
         yield
     finally:
         sys.settrace(before)
+        threading.settrace(of_threads)
+
+
+_is_library = cache(is_library)
+
+
+@cache
+def _branches_without_file(code: types.CodeType) -> bool:
+    """Whether code may go more than one way, and has no file that could be read."""
+    if code.co_filename.startswith(("<frozen", *_WRITTEN)) or code.co_qualname.startswith(_WRITTEN):
+        return False
+    jumps = {*dis.hasjrel, *dis.hasjabs}
+    branches = code.co_exceptiontable or any(step.opcode in jumps for step in dis.get_instructions(code))
+    return bool(branches) and not os.path.exists(code.co_filename)

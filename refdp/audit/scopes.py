@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import builtins
 import contextlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from refdp.audit.own_code import is_library
@@ -18,7 +18,19 @@ from refdp.audit.surroundings import SURROUNDINGS, Function, named
 Key = tuple[int, str]
 """The number of a scope, 0 for the module's, and a name in it; of -1, a name that is bound nowhere."""
 NOWHERE = -1
+RESULT = "return"
+"""In a function's scope, what it returns."""
+SENT = NOWHERE, "what is sent"
+"""What `yield` has: it may be anything."""
 _BUILT = frozenset(dir(builtins))
+_CHANGEABLE = ast.List | ast.Dict | ast.Set | ast.ListComp | ast.DictComp | ast.SetComp
+_MAKERS = frozenset({"list", "dict", "set", "bytearray", "deque", "defaultdict", "OrderedDict", "Counter",
+                     "SimpleNamespace", "array"})  # fmt: skip
+_COPIES = frozenset({"copy", "tolist"})
+"""Methods whose result is a thing of its own."""
+_SAME = frozenset({"vars", "getattr", "asarray", "asanyarray", "ravel", "reshape", "squeeze", "transpose", "atleast_1d",
+                   "atleast_2d", "broadcast_to"})  # fmt: skip
+"""Functions whose result is their first argument's, or a view of it."""
 
 
 @dataclass
@@ -35,16 +47,30 @@ class Scope:
 class Scopes:
     """The scopes of a file. known: names bound elsewhere that its module has, too.
 
-    of: the scope of each function and class. imported: names of libraries.
+    of: the scope of each function and class. imported: names of libraries. changeable: names of containers, classes of
+    the file and their instances. captured: names that a function has from around it. results: by a function's name
+    its scope's number. defined: names of functions and classes. records: names of a trainer's records and
+    of nothing else, whose kinds are public.
     """
 
     def __init__(self, tree: ast.Module, known: Iterable[str] = ()) -> None:
         self.module = Scope(0, None)
         self.of: dict[ast.AST, Scope] = {}
         self.imported: set[Key] = set()
+        self.results: dict[Key, int] = {}
+        self.defined: set[Key] = set()
+        self.records: set[Key] = set()
         self._open = False
+        self._made: list[tuple[str, ast.expr | None, Scope]] = []
         self._bind(tree, self.module)
         self.module.bound |= set(known)
+        self.changeable: set[Key] = set()
+        size = -1
+        while size != len(self.changeable):
+            size = len(self.changeable)
+            self.changeable |= {key for name, value, scope in self._made
+                                if self._is_changeable(value, scope) and (key := self.key(name, scope))}  # fmt: skip
+        self.captured = {key for one, scope in self.of.items() for key in self.free(one, scope)}
 
     def _bind(self, node: ast.AST, scope: Scope) -> None:
         """Which names are bound in which scope, before anything is followed."""
@@ -58,9 +84,17 @@ class Scopes:
                         outer = outer.outer
                     inside = self._new(one, outer)
                     inside.bound |= set(arguments(one))
+                    self.results[scope.number, name] = inside.number
+                    self.defined.add((scope.number, name))
                 case ast.ClassDef(name):
                     scope.bound.add(name)
                     inside = self._new(one, scope, of_class=True)
+                    self._made.append((name, None, scope))
+                    self.defined.add((scope.number, name))
+                case ast.Assign(targets, value):
+                    self._made += [(given.id, value, scope) for given in targets if isinstance(given, ast.Name)]
+                case ast.AnnAssign(ast.Name(name), _, ast.expr() as value) | ast.NamedExpr(ast.Name(name), value):
+                    self._made.append((name, value, scope))
                 case ast.Lambda():
                     scope.bound |= {given.arg for given in ast.walk(one.args) if isinstance(given, ast.arg)}
                 case ast.Name(name, ast.Store() | ast.Del()):
@@ -89,6 +123,13 @@ class Scopes:
         self.of[node] = made = Scope(number, outer)
         return made
 
+    def _is_changeable(self, value: ast.expr | None, scope: Scope) -> bool:
+        """Whether it is a container or made by a class of the file. value: None for such a class itself."""
+        match value:
+            case ast.Call(ast.Name(name)):
+                return name in _MAKERS or self.key(name, scope) in self.changeable
+        return value is None or isinstance(value, _CHANGEABLE)
+
     def key(self, name: str, scope: Scope) -> Key | None:
         """What a name means in a scope; None for one of Python's own."""
         here: Scope | None = scope
@@ -107,22 +148,61 @@ class Scopes:
 
     def keys(self, node: ast.AST, scope: Scope) -> frozenset[Key]:
         """What the names in an expression mean there."""
-        found = (self.key(name, scope) for name in named(node) if name != "curator")
-        return frozenset(key for key in found if key is not None)
+        found = {self.key(name, scope) for name in named(node) if name != "curator"}
+        if found & self.records:
+            found = {self.key(one.id, scope) for one in self._but_kinds(node, scope) if one.id != "curator"}
+        sent = {SENT} if any(isinstance(one, ast.Yield) for one in ast.walk(node)) else set()
+        return frozenset({key for key in found if key is not None} | sent)
+
+    def _but_kinds(self, node: ast.AST, scope: Scope) -> Iterator[ast.Name]:
+        """Names in it, but where it only asks of records for kinds that all data sets have."""
+        match node:
+            case (
+                ast.Call(ast.Name("isinstance"), [ast.Name(name) | ast.Attribute(ast.Name(name), _), _])
+                | ast.Attribute(ast.Attribute(ast.Name(name), "x" | "y"), "ndim" | "dtype")
+                | ast.Subscript(ast.Attribute(ast.Attribute(ast.Name(name), "x"), "shape"), ast.Constant(1))
+            ) if self.key(name, scope) in self.records:
+                return
+            case ast.Name():
+                yield node
+        for one in ast.iter_child_nodes(node):
+            yield from self._but_kinds(one, scope)
 
     def roots(self, node: ast.AST, scope: Scope) -> frozenset[Key]:
         """The names whose things an expression is, or is a part of."""
-        while isinstance(node, ast.Attribute | ast.Subscript | ast.Starred):
+        while isinstance(node, ast.Attribute | ast.Subscript | ast.Starred | ast.Await):
             node = node.value
-        if isinstance(node, ast.Tuple | ast.List | ast.Set):
-            return frozenset(key for one in node.elts for key in self.roots(one, scope))
-        if isinstance(node, ast.Dict):
-            return frozenset(key for one in node.values for key in self.roots(one, scope))
-        if isinstance(node, ast.IfExp):
-            return self.roots(node.body, scope) | self.roots(node.orelse, scope)
-        if isinstance(node, ast.Call) and named(node.func) & {"vars", "getattr"} and node.args:
-            return self.roots(node.args[0], scope)
-        return self.keys(node, scope) if isinstance(node, ast.Name) else frozenset()
+        parts: list[ast.expr] = []
+        match node:
+            case ast.Name(name):
+                key = self.key(name, scope)
+                return frozenset() if key is None else frozenset({key})
+            case ast.Tuple(parts) | ast.List(parts) | ast.Set(parts) | ast.Dict(_, parts) | ast.BoolOp(_, parts):
+                pass
+            case ast.IfExp(_, body, other):
+                parts = [body, other]
+            case ast.NamedExpr(target, value):
+                parts = [target, value]
+            case ast.ListComp(part) | ast.SetComp(part) | ast.GeneratorExp(part) | ast.DictComp(_, part):
+                parts = [part]
+            case ast.Call():
+                return self._roots_of_result(node, scope)
+        return frozenset(key for one in parts for key in self.roots(one, scope))
+
+    def _roots_of_result(self, node: ast.Call, scope: Scope) -> frozenset[Key]:
+        """What a call's result may be a part of: the object of a method, containers it is given, what it returns."""
+        found: frozenset[Key] = frozenset()
+        given = [*node.args, *(one.value for one in node.keywords)]
+        match node.func:
+            case ast.Name(name):
+                key = self.key(name, scope)
+                found |= {key} & self.imported if key is not None else set()
+                found |= {(self.results[key], RESULT)} if key in self.results else set()
+            case ast.Attribute(value, name) if name not in _COPIES:
+                found |= self.roots(value, scope)
+        if (named(node.func) | {getattr(node.func, "attr", "")}) & _SAME and given:
+            found |= self.roots(given[0], scope)
+        return found | {key for one in given for key in self.roots(one, scope) & self.changeable}
 
     def free(self, one: ast.AST, own: Scope) -> frozenset[Key]:
         """Names that a function or class has from around it."""

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from refdp.audit.adaptive_runs import more_runs
 from refdp.audit.constants import constants
-from refdp.audit.crowds import crowds
+from refdp.audit.crowds import alone, crowds
 from refdp.audit.declared_filter import Filter
 from refdp.audit.inputs import COUNTS, beside, combined, inputs, of_count
 from refdp.audit.isolated import Trainer
@@ -146,7 +146,9 @@ def audit_trainer(
         more_runs(audit, looked, of_count(schema, audit.relation, seed, min(counts, default=0)), told)
     if not told():
         spots = [one for way in (beside, combined) for one in way(schema, audit.relation, seed, hints)]
-        seen = steered(audit, crowds(schema, audit.relation), own_code(train), steps, hints, spots=spots, told=told)
+        fewest = [alone(schema, audit.relation)] if 0 in counts else []
+        seeds = chain(fewest, crowds(schema, audit.relation))
+        seen = steered(audit, seeds, own_code(train), steps, hints, spots=spots, told=told)
     if not told():
         audit.noise()
     found = _once(notes.violations)

@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import ast
 import linecache
+import sys
 import types
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from refdp.audit.private_names import Names, bindings, holds_release, is_released, never_called
+from refdp.audit.never_called import never_called
+from refdp.audit.private_names import Names, bindings, holds_release, is_released
 from refdp.audit.reached import Place
 from refdp.audit.surroundings import Function, named, names_around, said, told_apart, with_defaults
 
@@ -130,8 +132,12 @@ def _asks_what_it_is(condition: ast.expr) -> bool:
 
 
 def _text(file: str) -> str:
-    """As it is now, of a notebook's cell too; empty where there is none."""
+    """As it is now, of a notebook's cell and a module in an archive too; empty where there is none."""
     linecache.checkcache(file)
+    if file not in linecache.cache and not Path(file).exists():
+        for one in tuple(sys.modules.values()):
+            if type(one) is types.ModuleType and vars(one).get("__file__") == file:
+                linecache.lazycache(file, vars(one))
     if lines := linecache.getlines(file):
         return "".join(lines)
     try:
@@ -236,12 +242,15 @@ def _silent(one: ast.stmt) -> bool:
 
 def _blocks(one: ast.stmt) -> Iterator[tuple[list[ast.stmt], tuple[ast.expr | None, ...]]]:
     match one:
-        case ast.If(test, body, other) | ast.While(test, body, other):
+        case ast.If(test, body, other):
             yield body, (test,)
             yield other, (test,)
+        case ast.While(test, body, other):
+            yield body, (test,)
+            yield other, (test, *(test for line in body for test in _leaving(line)))
         case ast.For(_, iterated, body, other) | ast.AsyncFor(_, iterated, body, other):
             yield body, (iterated,)
-            yield other, (iterated,)
+            yield other, (iterated, *(test for line in body for test in _leaving(line)))
         case ast.With(_, body) | ast.AsyncWith(_, body):
             yield body, ()
         case ast.Try(body, handlers, other, last) | ast.TryStar(body, handlers, other, last):

@@ -358,7 +358,6 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
         file.write_text(text)
     monkeypatch.syspath_prepend(home)
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(reached, "_LIBRARIES", (*reached._LIBRARIES, str(home.resolve())))
     yield home
     for name in INSTALLED:
         sys.modules.pop(name.replace("/", ".").removesuffix(".__init__"), None)

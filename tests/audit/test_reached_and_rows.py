@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import json
+import py_compile
 import sys
-from dataclasses import replace
+import sysconfig
+import zipfile
+from collections import namedtuple
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from multiprocessing.pool import ThreadPool
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +22,7 @@ import pytest
 from refdp.audit import reached, slots
 from refdp.audit.exact_curve import Outcomes
 from refdp.audit.isolated import Outcome
+from refdp.audit.unreached import unreached
 from refdp.noise.mechanisms import Laplace
 from refdp.privacy.curator import Entry, Request, Transcript
 from tests.audit.by_hand import ADD, some
@@ -99,6 +107,73 @@ def test_lines_are_followed_and_then_the_tracer_is_as_before() -> None:
     with reached.followed(None, none):
         trainer(None, None)
     assert none == set()
+
+
+BRANCH = "def big_or(n, value):\n    if n > 5000:\n        return n\n    return value\n"
+
+
+@pytest.mark.parametrize("way", ["file", "archive", "sourceless", "exec", "thread", "pool"])
+def test_what_helpers_have_of_code_that_never_ran(way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wherever their text comes from, and on other threads; where none is there, that is told."""
+    name = f"helper_{way}"
+    (tmp_path / f"{name}.py").write_text(BRANCH)
+    if way == "archive":
+        with zipfile.ZipFile(tmp_path / "held.zip", "w") as held:
+            held.write(tmp_path / f"{name}.py", f"{name}.py")
+        (tmp_path / f"{name}.py").unlink()
+    if way == "sourceless":
+        py_compile.compile(str(tmp_path / f"{name}.py"), str(tmp_path / f"{name}.pyc"))
+        (tmp_path / f"{name}.py").unlink()
+    monkeypatch.syspath_prepend(tmp_path / "held.zip" if way == "archive" else tmp_path)
+    space: dict[str, Any] = {}
+    exec(BRANCH, space)
+    helper = space["big_or"] if way == "exec" else importlib.import_module(name).big_or
+
+    def train(records: Any, curator: Any) -> Any:
+        if way in ("thread", "pool"):
+            with ThreadPoolExecutor(1) if way == "pool" else ThreadPool(1) as threads:
+                return threads.submit(helper, 3, 1).result() if way == "pool" else threads.apply(helper, (3, 1))
+        return helper(3, 1)
+
+    lines: set[Any] = set()
+    with reached.followed(reached.own_code(train), lines):
+        assert train(None, None) == 1
+    sys.modules.pop(name, None) if way != "archive" else None
+    found = [one for one in unreached(lines, reached.beginning(train)) if not one[0].startswith("test_")]
+    assert found == {"sourceless": [(f"{name}.py", "unread")], "exec": [("<string>", "unread")]}.get(
+        way, [(f"{name}.py:3", "records")])  # fmt: skip
+    sys.modules.pop(name, None)
+
+
+def test_code_of_no_file_that_nobody_wrote_or_that_is_a_librarys_is_not_followed() -> None:
+    """Methods that are written for classes, names of tuples, what may go one way only, what a library makes."""
+
+    @dataclass(order=True)
+    class Held:
+        number: int
+        more: list[int] = field(default_factory=list)
+
+    space: dict[str, Any] = {"__name__": "json"}
+    exec(BRANCH, space)
+    exec("def same(value):\n    return value\n", plain := {})
+    lines: set[Any] = set()
+    with reached.followed(reached.own_code(trainer), lines):
+        assert Held(1) < Held(2) and namedtuple("Pair", "a b")(1, 2).a == 1
+        assert space["big_or"](3, 1) == 1 == plain["same"](1)
+    assert {file for file, _ in lines} <= {__file__}
+
+
+def test_files_beside_a_trainer_below_the_folder_of_an_environment_are_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is installed there is not."""
+    paths = {**sysconfig.get_paths(), "data": str(tmp_path)}
+    monkeypatch.setattr(sysconfig, "get_paths", lambda: paths)
+    reread = importlib.reload(reached)
+    for place, own in [("src/proj/helper.py", True), ("lib/python3/site-packages/helper.py", False)]:
+        (tmp_path / place).parent.mkdir(parents=True)
+        (tmp_path / place).write_text("")
+        assert reread.own_code(trainer)(str(tmp_path / place)) is own
 
 
 # --- Rows -------------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import refdp
-from refdp.audit.crowds import crowds, mutated
+from refdp.audit.crowds import alone, crowds, mutated
 from refdp.audit.inputs import MOST_COMBINED, combined
 from refdp.audit.isolated import CAN_FORK
 from refdp.audit.reached import beginning, fixed, followed, own_code
@@ -62,6 +62,7 @@ def test_a_crowd_comes_near_the_limit_of_the_gain() -> None:
 @pytest.mark.parametrize("relation", list(Relation))
 def test_changed_pairs_are_neighbours_within_the_schema(relation: Relation) -> None:
     generator = np.random.default_rng(5)
+    assert alone(SCHEMA, relation).base.size == alone(SCHEMA, relation).position == 0
     for pair in islice(crowds(SCHEMA, relation), 40):
         for _ in range(20):
             pair = mutated(pair, generator, (0.25, 7.0), 300)

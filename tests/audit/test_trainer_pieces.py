@@ -87,12 +87,15 @@ class Plan:
         monkeypatch.setattr(trainer, "of_count", lambda *given: given)
         monkeypatch.setattr(trainer, "beside", lambda *given: iter(("beside", *given)))
         monkeypatch.setattr(trainer, "combined", lambda *given: iter(given))
-        monkeypatch.setattr(trainer, "crowds", lambda *given: given)
+        monkeypatch.setattr(trainer, "crowds", lambda *given: iter([("crowd", *given), "crowd"]))
+        monkeypatch.setattr(trainer, "alone", lambda *given: ("alone", *given))
         monkeypatch.setattr(trainer, "own_code", lambda train: "code")
         monkeypatch.setattr(
             trainer,
             "steered",
-            lambda audit, *given, spots, told: self.part("steered", given, spots, told()) or Steered(tried=3),
+            lambda audit, seeds, *given, spots, told: (
+                self.part("steered", ([*seeds], *given), spots, told()) or Steered(tried=3)
+            ),
         )
         monkeypatch.setattr(trainer, "_once", tuple)
         monkeypatch.setattr(trainer, "rows", lambda *given: self.asked.append(("rows", given[1:])) or ["rows"])
@@ -141,7 +144,7 @@ def test_an_audit_goes_through_all_its_parts(monkeypatch: pytest.MonkeyPatch) ->
         False,
     )
     assert play.asked[6][1:] == (
-        ((SCHEMA, Relation.REPLACE_ONE), "code", 9, ("hint",)),
+        ([("crowd", SCHEMA, Relation.REPLACE_ONE), "crowd"], "code", 9, ("hint",)),
         ["beside", *(SCHEMA, Relation.REPLACE_ONE, 5, ("hint",)), SCHEMA, Relation.REPLACE_ONE, 5, ("hint",)],
         False,
     )
@@ -163,6 +166,8 @@ def test_defaults_of_an_audit(monkeypatch: pytest.MonkeyPatch) -> None:
         0,
         trainer.COUNTS,
     )
+    given = SCHEMA, Relation.ADD_REMOVE
+    assert play.asked[-3][1][0] == [("alone", *given), ("crowd", *given), "crowd"]
     assert play.asked[-3][1][2] == 240 and report.max_loss is None and len(report.violations) == 1
     play = Plan(monkeypatch)
     audit_trainer(lambda records, curator: None, SCHEMA, 2.0, pairs=1, steps=0, counts=())

@@ -360,6 +360,112 @@ def put(box, one):
     assert [by for _, by in unreached(ran, (str(path), 1), {}, KNOWN)] == ["records"]
 
 
+HELD = """
+
+
+class Held:
+    def __init__(self, one):
+        self.one = one #+
+
+
+class Quiet:
+    def __exit__(self, *error):
+        return True #+
+
+
+def many(records):
+    return 1
+
+
+def add(box):
+    box.append(1) #+
+"""
+LEFT = "if i > 9: #+\n    a = 1"
+PUT = "if a[0] > 9: #+\n    n = 0"
+
+
+@pytest.mark.parametrize("body", [
+    "i = 0 #+\nwhile True: #+\n    if i >= len(records): #+\n        break #+\n    i += 1 #+\n" + LEFT,
+    "i = 0 #+\nwhile True: #+\n    i += 1 #+\n    if i >= len(records): #+\n        break #+\n" + LEFT,
+    "i = 0 #+\nfor one in range(9): #+\n    if one >= len(records): #+\n        continue #+\n    i += 1 #+\n" + LEFT,
+    "for i in range(9): #+\n    match len(records) - i: #+\n        case 0: #+\n            break #+\n" + LEFT,
+    "for one in range(9): #+\n    if one >= len(records): #+\n        break #+\nelse:\n    a = 1",
+    "i = 0 #+\ntry: #+\n    held[len(records)] #+\n    i = 1 #+\nexcept IndexError: #+\n    pass\n" + LEFT,
+    "i = 0 #+\ntry: #+\n    while i < 9: #+\n        i += 1 #+\n        next(records) #+\nfinally:\n    a = 1 #+\n"
+    + LEFT,
+    "i = 0 #+\nwith other.suppress(IndexError): #+\n    held[len(records)] #+\n    i = 1 #+\n" + LEFT,
+    "i = 0 #+\nwith Quiet(): #+\n    held[len(records)] #+\n    i = 1 #+\n" + LEFT,
+    "i = 0 #+\ndef look(): #+\n    nonlocal i\n    if len(records) < 9: #+\n        return #+\n    i = 1 #+\n"
+    "look() #+\n" + LEFT,
+    "i = 0 #+\ndef mark(): #+\n    nonlocal i\n    i = 1 #+\nif len(records) > 4: #+\n    mark() #+\n" + LEFT,
+    "a = [] #+\nfor one in records: #+\n    a.append(1) #+\n" + PUT,
+    "a = [] #+\nfor one in records: #+\n    add(a) #+\n" + PUT,
+    "a = {} #+\nif len(records) > 4: #+\n    del a[0] #+\n" + PUT,
+    "a = {} #+\na[len(records)] = 1 #+\n" + PUT,
+    "a = {} #+\na.setdefault(0, []).append(records) #+\n" + PUT,
+    "a = {} #+\nb = a.get(0) #+\nb.append(records) #+\n" + PUT,
+    "a = [[]] #+\nfor _, box in enumerate(a): #+\n    box.append(records) #+\n" + PUT,
+    "a = [[]] #+\nfor box in [one for one in a]: #+\n    box.append(records) #+\n" + PUT,
+    "a = [] #+\ndef box(): #+\n    return a #+\nbox()[0] = records #+\n" + PUT,
+    "a = [] #+\nHeld(a).one.append(records) #+\n" + PUT, "a = [] #+\np = Held(a) #+\np.one.append(records) #+\n" + PUT,
+    "a = held #+\nb = a.reshape(1, 2) #+\nb[0] = records #+\n" + PUT,
+    "a = held #+\nb = numpy.asarray(a) #+\nb[0] = records #+\n" + PUT,
+    "a = [] #+\n(b := a).append(records) #+\n" + PUT, "a = [] #+\nb = a #+\nb += [records] #+\n" + PUT,
+    "a = [] #+\nput = a.append #+\nput(records) #+\n" + PUT,
+    "import decimal #+\ndecimal.getcontext().prec = records #+\nif decimal.getcontext().prec > 9: #+\n    a = 1",
+    "def inner(): #+\n    n = yield #+\n    if n > 9: #+\n        a = 1\n    a = 2 #+",
+    "return [many(1) for _ in range(len(records))] #+", "return [many(one) for one in (1, 2) if len(records) > 9] #+",
+    "return [f() for f, c in ((many, len(records) > 9), (len, 1)) if c] #+",
+    "return {many(one): 1 for one in records} #+", "for _ in range(len(records)): many(1) #+",
+    "return [*map(many, records)] #+", "return numpy.piecewise(records, [1], [many, 1]) #+",
+    "return records.apply(many) #+", "return held.run(many, given=(records, 1)) #+",
+])  # fmt: skip
+def test_what_is_led_by_records_on_the_way(body: str, tmp_path: Path) -> None:
+    """What follows a way out of its block, results of calls, methods under other names, what never ran of a call's."""
+    text = f"def train(records, curator):\n{textwrap.indent(body, '    ')}{HELD}"
+    assert ("records" in [by for _, by in told(tmp_path, text)]) and "" not in [by for _, by in told(tmp_path, text)]
+
+
+@pytest.mark.parametrize("body", [
+    "if len(records) == 0: #+\n    return None #+\nstep = setting * 2 #+\nif step > 9: #+\n    step = 9",
+    "if len(records) == 0: #+\n    raise ValueError #+\na = {0: 1} #+\na[0] += 1 #+\nif a[0] > 9: #+\n    n = 9",
+    "a = held.zeros(setting) #+\na[0] = records #+\nif setting > 9: #+\n    n = 9",
+    "b = setting #+\na = max(b, 1) #+\na = records #+\nif b > 9: #+\n    n = 9",
+    "import numpy #+\nwith numpy.errstate(all='ignore'): #+\n    a = sum(records) #+\n    b = setting #+\n"
+    "if b > 9: #+\n    n = 9",
+    "a = Held(setting) #+\na.one = records #+\nb = Held(setting) #+\nif setting > 9: #+\n    n = 9",
+    "i = 0 #+\nfor one in records: #+\n    if one < 0: #+\n        continue #+\n    a = 1 #+\n"
+    "for one in range(setting): #+\n    i += 1 #+\nif i > 9: #+\n    n = 9",
+    "assert records.y.ndim == 1 #+\nn = records.x.shape[1] #+\nif n > 9: #+\n    n = 9",
+    "if not isinstance(records.y, numpy.ndarray): #+\n    raise TypeError\nreturn 1 #+",
+])  # fmt: skip
+def test_what_honest_trainers_do_before_a_public_condition(body: str, tmp_path: Path) -> None:
+    """Guards, tables that records are counted in, contexts of libraries, and kinds of records, which all data have."""
+    text = f"def train(records, curator, setting=3):\n{textwrap.indent(body, '    ')}{HELD}"
+    assert [by for line, by in told(tmp_path, text)] == [""]
+
+
+@pytest.mark.parametrize("body", [
+    "return [many(1) if setting else one for one in records] #+", "return [setting and many(1) for one in records] #+",
+    "return sorted(records, key=(max, many)[setting]) #+", "return add(many, records) #+",
+    "return print(setting and many(1), records) #+", "return [lambda: many(1) for one in records] #+",
+    "return map(lambda one: many(one), records) #+",
+])  # fmt: skip
+def test_functions_that_never_ran_for_public_reasons(body: str, tmp_path: Path) -> None:
+    text = f"def train(records, curator, setting=0):\n{textwrap.indent(body, '    ')}{HELD}"
+    assert told(tmp_path, text) == []
+
+
+@pytest.mark.parametrize("body", [
+    "records = held #+\nif isinstance(records, int): #+\n    a = 1", "if records.x.shape[0] > 9: #+\n    a = 1",
+    "a = records #+\nif isinstance(a, int): #+\n    a = 1", "if records.z.ndim > 9: #+\n    a = 1",
+    "records.y.shape = -1 #+\nif records.y.ndim > 9: #+\n    a = 1",
+])  # fmt: skip
+def test_of_records_alone_the_kinds_are_public(body: str, tmp_path: Path) -> None:
+    text = f"def train(records, curator):\n{textwrap.indent(body, '    ')}"
+    assert [by for _, by in told(tmp_path, text)] == ["records"]
+
+
 @pytest.mark.parametrize(("head", "condition"), [
     ("def train(*args):\n    records, curator = args #+", "len(records) > 9"),
     ("def train(self, *args):", "args[0] > 9"),
