@@ -76,6 +76,24 @@ def check_held(table: Any) -> None:
         raise InvalidRecords(f"a {type(table).__name__} holds no records yet; give what its collect() returns")
 
 
+def is_dasks(table: Any) -> bool:
+    """Whether a table, or a column, is a collection of Dask. Nothing is imported for it."""
+    return type(table).__module__.split(".")[0] in ("dask", "dask_expr")
+
+
+def check_here(*tables: Any) -> None:
+    """That tables and columns are in memory. Dask's would be computed anew for each of them and for every column, and
+    where that gives other rows, as of a table that is drawn or sorted anew, one record would be in several.
+
+    Errors: InvalidRecords.
+    """
+    if any(map(is_dasks, tables)):
+        raise InvalidRecords(
+            "a collection of Dask where what is in memory is needed: call compute() once on one frame that has all "
+            "columns, and take the table, its labels and what else there is a record from that"
+        )
+
+
 def column_names(frame: Any) -> list[str]:
     """Names of a data frame's columns; x0, x1, ... for an array. Errors: InvalidRecords for a repeated one."""
     names = [str(name) for name in frame.columns] if _is_frame(frame) else _numbered(frame.shape[1])
