@@ -180,14 +180,21 @@ def test_collections_of_dask_are_refused_where_records_are_to_be_in_memory() -> 
         lambda: grove.fit(here, y),
         lambda: grove.fit(here, label, y),
         lambda: grove.fit(x.to_dask_array(), label),
+        lambda: grove.fit(Query(whole[["a", "b"]]), label),
         lambda: refdp.select([selected], here, y.to_dask_array(), score_epsilon=0.1, budget=budget),
         lambda: train_test_split_by_record(x, y),
         lambda: train_test_split_by_record(here, groups=name),
         lambda: next(KFoldByRecord(2).split(here, y)),
     ):
-        with pytest.raises((InvalidRecords, InvalidParameter), match=r"(of Dask where)|(on Dask frames or)"):
+        with pytest.raises((InvalidRecords, InvalidParameter), match=r"(where what is in memory)|(on Dask frames or)"):
             work()
     assert budget.spent() == 0 and not hasattr(stream, "private_stream_")
+
+
+class Query(pd.DataFrame):
+    """As pandas' on Spark: a query for every column that is read."""
+
+    __module__ = "pyspark.pandas.frame"
 
 
 def never() -> pd.DataFrame:
