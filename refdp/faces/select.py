@@ -30,7 +30,6 @@ from refdp.data.records import Schema
 from refdp.errors import InvalidParameter, RefdpError
 from refdp.faces import registry
 from refdp.faces.estimators.base import PrivateEstimator, _range
-from refdp.faces.estimators.distributed import elsewhere
 from refdp.faces.estimators.labels import public_classes
 from refdp.faces.repeats import parts_of_one, related, remember, repeated
 from refdp.faces.seeds import SEED_ASSUMPTION, ReproducibleSeed, generator_for, seeded
@@ -124,8 +123,10 @@ def select(
         check_number("delta", delta, least=0, below=1)
     if budget is not None and not isinstance(budget, PrivacyBudget | ScopedBudget):
         raise InvalidParameter(f"budget = {budget!r}: a refdp.PrivacyBudget, its on(...) or None is allowed")
-    if elsewhere(X) or elsewhere(y):
-        raise InvalidParameter("selection on Dask frames: a cluster shows how many runs there are; give data frames")
+    if frames.is_dasks(X) or frames.is_dasks(y):
+        raise InvalidParameter(
+            "selection on Dask frames or arrays: a cluster shows how many runs there are; give data frames"
+        )
     relation = _relation(kept[0])
     declared = Sensitivity(1.0, 1, SCORE_CLAIM, relation)
     charge = laplace_charge(score_epsilon, declared, declared, "discrete", touched=1)

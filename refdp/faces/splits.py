@@ -37,7 +37,7 @@ from sklearn.utils import _safe_indexing, check_consistent_length
 from refdp.checks import check_count, check_number
 from refdp.errors import InvalidParameter, InvalidRecords
 from refdp.io.cells import is_missing, is_moment, meaning, shortest, text_of, value_of
-from refdp.io.frames import check_held, unmasked
+from refdp.io.frames import check_held, check_here, unmasked
 from refdp.io.identities import canonical
 
 Cells = NDArray[np.uint64]
@@ -111,6 +111,7 @@ def _checked(key: Any) -> bytes:
 
 def _fractions(tables: tuple[Any, ...], groups: Any, key: bytes, purpose: str) -> NDArray[np.float64]:
     """A number in [0, 1) for each record, evenly spread: keyed BLAKE2b over what it holds, or over its group."""
+    check_here(*tables, groups)
     names = None if groups is None else canonical(groups, "groups")
     _check_lengths(*tables, names)
     keyed = hashlib.blake2b(key, person=purpose.encode()).digest()

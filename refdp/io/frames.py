@@ -25,6 +25,8 @@ from refdp.io.domains import given_domains, observed_domain
 from refdp.io.tables import Table
 
 Bounds = Mapping[Any, Sequence[Any]]
+_QUERIES = ("bigframes", "duckdb", "ibis", "pyspark", "snowflake", "vaex")
+"""Packages, besides Dask, whose tables are computed when they are read."""
 _TEXTS = "OUST"
 """Kinds of numpy's types whose cells are objects or texts."""
 
@@ -74,6 +76,29 @@ def check_held(table: Any) -> None:
     """That a table's records are there. Errors: InvalidRecords for a query that is still to be run, as of polars."""
     if hasattr(table, "collect") and not hasattr(table, "__len__"):
         raise InvalidRecords(f"a {type(table).__name__} holds no records yet; give what its collect() returns")
+
+
+def is_dasks(table: Any) -> bool:
+    """Whether a table, or a column, is a collection of Dask. Nothing is imported for it."""
+    return _package(table) in ("dask", "dask_expr")
+
+
+def check_here(*tables: Any) -> None:
+    """That tables and columns are in memory. Dask's, and queries, would be computed anew for each of them and for every
+    column, and where that gives other rows, as of a table that is drawn or sorted anew, one record would be in several.
+
+    Errors: InvalidRecords.
+    """
+    for table in tables:
+        if is_dasks(table) or _package(table) in _QUERIES:
+            raise InvalidRecords(
+                f"a {type(table).__name__} of {_package(table)} where what is in memory is needed: compute one frame "
+                "that has all columns, once, and take the table, its labels and what else there is a record from that"
+            )
+
+
+def _package(table: Any) -> str:
+    return type(table).__module__.split(".")[0]
 
 
 def column_names(frame: Any) -> list[str]:

@@ -15,10 +15,19 @@ from refdp.data.memory import Memory
 from refdp.data.records import Records
 from refdp.engines.shared import PARTITIONS
 from refdp.errors import BudgetExceeded, InvalidParameter, InvalidRecords, RepeatedFitWarning
-from refdp.faces.estimators import DPBoostClassifier, DPBoostRegressor, GroveClassifier, InPrivateRegressor
+from refdp.faces.estimators import (
+    DPBoostClassifier,
+    DPBoostRegressor,
+    GroveClassifier,
+    GroveRegressor,
+    InPrivateRegressor,
+    SGBDTRegressor,
+)
 from refdp.faces.estimators.distributed import elsewhere
 from refdp.faces.seeds import ReproducibleSeed
+from refdp.faces.splits import KFoldByRecord, train_test_split_by_record
 
+dask = pytest.importorskip("dask")
 dd = pytest.importorskip("dask.dataframe")
 pytestmark = [
     pytest.mark.filterwarnings("ignore:insecure_seed:refdp.errors.PrivacyWarning"),
@@ -148,3 +157,45 @@ def test_what_cannot_be_trained_on_partitions_is_refused() -> None:
     up = estimator(DPBoostRegressor, monotone_constraints={"a": 1}).fit(x, y)
     steps = up.predict(pd.DataFrame({"a": np.linspace(0, 1, 20), "b": ["p"] * 20}))
     assert (np.diff(steps) >= 0).all()
+
+
+def test_collections_of_dask_are_refused_where_records_are_to_be_in_memory() -> None:
+    """Each would be computed by itself, and so would every column: one record of a table that is drawn anew would be in
+    several rows, beside an established epsilon for one."""
+    whole = table()
+    frame = dd.from_delayed([dask.delayed(never)()], meta=whole)
+    x, y, name = frame[["a", "b"]], frame["t"], frame["b"]
+    here, label, names = whole[["a", "b"]], whole["t"], ["p", "q"] * 15
+    about: dict[str, Any] = {"relation": "add-remove", "bounds": SMALL["bounds"], "label_bounds": (-1, 1)}
+    owners, grove = InPrivateRegressor(**about, owners=["p", "q"]), GroveRegressor(**about)
+    stream = SGBDTRegressor(**about, extra_trees=1)
+    budget = refdp.PrivacyBudget(9.0)
+    selected = estimator(DPBoostRegressor)
+    for work in (
+        *(
+            lambda given=given: stream.partial_fit(*given)
+            for given in ((x, y), (x, label), (here, y), (here, label, y))
+        ),
+        *(lambda given=given: owners.fit(*given) for given in ((x, y, names), (here, y, names), (here, label, name))),
+        lambda: grove.fit(here, y),
+        lambda: grove.fit(here, label, y),
+        lambda: grove.fit(x.to_dask_array(), label),
+        lambda: grove.fit(Query(whole[["a", "b"]]), label),
+        lambda: refdp.select([selected], here, y.to_dask_array(), score_epsilon=0.1, budget=budget),
+        lambda: train_test_split_by_record(x, y),
+        lambda: train_test_split_by_record(here, groups=name),
+        lambda: next(KFoldByRecord(2).split(here, y)),
+    ):
+        with pytest.raises((InvalidRecords, InvalidParameter), match=r"(where what is in memory)|(on Dask frames or)"):
+            work()
+    assert budget.spent() == 0 and not hasattr(stream, "private_stream_")
+
+
+class Query(pd.DataFrame):
+    """As pandas' on Spark: a query for every column that is read."""
+
+    __module__ = "pyspark.pandas.frame"
+
+
+def never() -> pd.DataFrame:
+    raise AssertionError("computed")

@@ -187,6 +187,7 @@ class PrivateEstimator(Saved, BaseEstimator):
         generator = generator_for(self.insecure_seed)
         if y is None:
             raise InvalidRecords("fit requires y to be passed, but the target y is None")
+        frames.check_here(X, y, sample_weight)
         frame = self._validated(X, reset=True)
         features, observed = self._described(frame)
         target, label, unknown = self._target(frames.labels(y))

@@ -23,8 +23,8 @@ from refdp.ledger.certificate import Certificate
 
 
 def elsewhere(table: Any) -> bool:
-    """Whether a table is a Dask frame. Nothing is imported for it."""
-    return type(table).__module__.split(".")[0] in ("dask", "dask_expr") and hasattr(table, "map_partitions")
+    """Whether a table is a Dask frame."""
+    return frames.is_dasks(table) and hasattr(table, "map_partitions")
 
 
 def fit_elsewhere(estimator: Any, X: Any, y: Any) -> Any:

@@ -71,6 +71,7 @@ class Owned:
         measures = control is not None and control.private
         if measures and me.turn_budget is not None:
             shares(me._params(paper), control)
+        frames.check_here(X, y, groups)
         generator = generator_for(me.insecure_seed)
         member = _owners_of(groups, y)
         names = sorted(set(member)) if stated is None else stated

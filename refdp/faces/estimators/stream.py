@@ -240,6 +240,7 @@ class Streaming:
         if lacking and begun is None:
             spent = " and spends the whole budget of its ids" * (not params.extra_trees)
             warn(f"this batch is the stream's only one{spent}: a further batch needs {lacking}", UtilityWarning)
+        frames.check_here(X, y, ids)
         frame = me._validated(X, reset=begun is None)
         if lacking and begun is not None:
             raise InvalidParameter(f"a further batch needs {lacking}; a new stream takes them")
