@@ -23,7 +23,7 @@ STAKES = (0.5, 0.1, 0.01, 0.001)
 
 @dataclass(frozen=True)
 class Places:
-    """Of draws in order, shape (draws,): numbers of release, of the place in it, of its name and shape, its shape, run.
+    """Of draws in order, shape (draws,): numbers of release, of the place in it, its name, its output's shape, the run.
 
     names: of the numbers of names.
     """
@@ -47,20 +47,19 @@ class Places:
 
 def places_of(releases: Sequence[Released]) -> Places:
     """Of one draw for each number of the outputs."""
-    names: dict[tuple[str, tuple[int, ...]], int] = {}
+    names: dict[str, int] = {}
     shapes: dict[tuple[int, ...], int] = {}
     runs = Counter[int]()
     columns = []
     for number, one in enumerate(releases):
-        shape = one.value.shape
-        named, shaped = names.setdefault((one.name, shape), len(names)), shapes.setdefault(shape, len(shapes))
+        named, shaped = names.setdefault(one.name, len(names)), shapes.setdefault(one.output.shape, len(shapes))
         place = np.arange(one.output.size)
         columns.append([np.full(len(place), k) for k in (number, named, shaped, runs[named])] + [place])
         runs[named] += 1
     release, name, shape_, run, place = (
         np.concatenate(column).astype(np.int64) for column in zip(*columns, strict=True)
     )
-    return Places(release, place, name, shape_, run, tuple(name for name, _ in names))
+    return Places(release, place, name, shape_, run, tuple(names))
 
 
 def before(groups: Ints) -> Ints:
