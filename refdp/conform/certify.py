@@ -101,7 +101,7 @@ def certify(
     error *= 1 - DRAWN
     rows += _once([released for _, _, released, _ in runs])
     rows += _noise([released for _, _, released, _ in runs], error)
-    rows += _scores([(one, other) for _, _, one, other in runs if other is not None], error)
+    rows += _scores([(one, other) for _, _, one, other in runs], error)
     if not models:
         rows.append(Row("published object", Verdict.NOT_EXAMINED, "no model was given"))
     return Certified(_joined(rows))
@@ -198,7 +198,8 @@ def _noise(runs: Sequence[Sequence[Released]], error: float) -> list[Row]:
 
 def _tested(one: Finding, runs: int, seen: bool) -> Row:
     """seen: whether another law's noise was enough to be examined, as where a first count has noise of its own."""
-    reason = f"{one.seen}; probability {one.chance:.3g}, tested at {one.allowed:.2g}"
+    alone = "; one run: a fixed seed shows in two" if runs == 1 and one.what.endswith("freshness") else ""
+    reason = f"{one.seen}; probability {one.chance:.3g}, tested at {one.allowed:.2g}{alone}"
     if one.chance < one.allowed:
         return Row(one.what, Verdict.VIOLATION, reason, one.power)
     if not one.needed:
@@ -253,12 +254,15 @@ def _other_scores(paper: str, params: Any, records: Records, tape: Tape) -> list
         return None
 
 
-def _scores(pairs: Sequence[tuple[list[Released], list[Released]]], error: float) -> list[Row]:
-    if not pairs:
+def _scores(pairs: Sequence[tuple[list[Released], list[Released] | None]], error: float) -> list[Row]:
+    """Half of each run's stake is kept, since all of it is lost where the outputs lead nowhere without noise."""
+    if all(other is None for _, other in pairs):
         return [Row("scores move by released values", Verdict.NOT_EXAMINED, "no run could be followed", decides=False)]
-    total = sum(evidence(one, other) for one, other in pairs)
+    each = [-math.inf if other is None else evidence(one, other) for one, other in pairs]
+    total = sum(float(np.logaddexp(won, 0.0)) - math.log(2) for won in each)
     limit = math.log(2 * REST / error)
-    noisy = sum(not isinstance(one.mechanism, Exponential) for released, _ in pairs for one in released)
+    told = [one for released, other in pairs if other is not None for one in released]
+    noisy = sum(not isinstance(one.mechanism, Exponential) for one in told)
     reason = (
         f"leaf values without noise are e^{total:.3g} times as likely a cause of {noisy} outputs, e^{limit:.3g} needed"
     )

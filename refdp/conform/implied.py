@@ -366,10 +366,13 @@ def _alike(released: Sequence[Released]) -> float:
 
 
 def evidence(first: Sequence[Released], other: Sequence[Released]) -> float:
-    """log of how much likelier the outputs are under other true values: an e-value, of mean 1 if the first are true."""
+    """log of how much likelier the outputs are under other true values: an e-value, of mean 1 if the first are true.
+
+    An option has another number where others are offered, as from another sketch.
+    """
     total = 0.0
     for one, changed in zip(first, other, strict=True):
         mechanism: Any = one.mechanism
-        told = mechanism.log_density(changed.value, one.output) - mechanism.log_density(one.value, one.output)
+        told = mechanism.log_density(changed.value, changed.output) - mechanism.log_density(one.value, one.output)
         total += float(told.sum())
     return total

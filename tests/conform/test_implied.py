@@ -429,8 +429,12 @@ def test_equal_noise_in_two_releases_is_told() -> None:
 
 def test_evidence_is_a_ratio_of_densities() -> None:
     first = [released(Laplace(2.0), VALUE, VALUE + 0.5), released(Gaussian(1.0), VALUE, VALUE - 0.25)]
-    other = [released(Laplace(2.0), VALUE + 1.0, VALUE), released(Gaussian(1.0), VALUE - 1.0, VALUE)]
+    other = [released(Laplace(2.0), VALUE + 1.0, VALUE + 0.5), released(Gaussian(1.0), VALUE - 1.0, VALUE - 0.25)]
     laplace = 6 * (0.5 - 0.5) / 2
     gauss = 6 * (0.25**2 - 0.75**2) / 2
     assert evidence(first, other) == pytest.approx(laplace + gauss)
     assert evidence(first, first) == 0.0
+    split, fewer = np.array([[0.0, 1.0, 3.0]]), np.array([[3.0, 0.0]])  # its options have other numbers
+    choices = [released(Exponential(1.0), table, np.array([k])) for table, k in ((split, 2), (fewer, 0))]
+    of_three, of_two = (math.exp(3) / sum(math.exp(one) for one in table[0]) for table in (split, fewer))
+    assert evidence(choices[:1], choices[1:]) == pytest.approx(math.log(of_two / of_three))
