@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from scipy import special
@@ -31,7 +32,7 @@ def with_values(noisy: Sequence[tuple[Released, FloatArray]]) -> tuple[float, st
     stacks: dict[tuple[int, ...], list[tuple[FloatArray, FloatArray]]] = defaultdict(list)
     for one, u in noisy:
         mechanism, shape = one.mechanism, one.value.shape
-        width = getattr(mechanism, "scale", None) or getattr(mechanism, "sd", 1.0)
+        width: Any = getattr(mechanism, "scale", None) or getattr(mechanism, "sd", 1.0)
         stacks[shape].append(((one.value / sds_along(width, shape)).ravel(), u))
     products, squares = defaultdict[str, list[FloatArray]](list), defaultdict[str, list[FloatArray]](list)
     for shape, found in stacks.items():

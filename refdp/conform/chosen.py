@@ -29,7 +29,7 @@ def chances_of(one: Released, factor: float = 1.0) -> FloatArray:
     """How likely each option is by a factor of the coefficient that is due. Shape (rows, options)."""
     assert isinstance(one.mechanism, Exponential)
     if factor == math.inf:
-        return np.eye(one.value.shape[1])[one.value.argmax(axis=1)]
+        return np.asarray(np.eye(one.value.shape[1])[one.value.argmax(axis=1)])
     weights = one.mechanism.coefficient * (one.value - one.value.max(axis=1, keepdims=True))
     found = np.where(np.isfinite(weights), np.exp(factor * np.where(np.isfinite(weights), weights, 0.0)), 0.0)
     return np.asarray(found / found.sum(axis=1, keepdims=True))

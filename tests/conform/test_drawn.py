@@ -154,6 +154,15 @@ def dealt(generator: Any, request: Request, found: Array) -> Array:
     return np.where(generator.permutation(found.size) < round(0.1 * found.size), 0, -1)
 
 
+def stratified(generator: Any, request: Request, found: Array) -> Array:
+    """As many records as were drawn, of each label its share of them."""
+    made, y, size = np.full(found.size, -1), records(DATA).y, int(np.sum(found == 0))
+    ones, others = (generator.permutation(np.flatnonzero(y == label)) for label in (1, 0))
+    part = round(size * len(ones) / found.size)
+    made[np.concatenate([ones[:part], others[: size - part]])] = 0
+    return made
+
+
 def in_turn(epoch: int) -> Made:
     """Every record in one of so many samples, and so on: batches of a shuffle, of random sizes."""
     kept: dict[str, Any] = {"entry": 0}
@@ -197,6 +206,7 @@ def test_records_that_take_turns_are_no_poisson_samples(rate: float, trees: int,
         ("sgbdt", "assign", in_a_row),
         ("sgbdt", "assign", with_17),
         ("sgbdt", "assign", dealt),
+        ("sgbdt", "assign", stratified),
     ],
 )
 def test_what_was_not_drawn_is_found(paper: str, kind: str, made: Made) -> None:
