@@ -206,7 +206,6 @@ def test_records_that_take_turns_are_no_poisson_samples(rate: float, trees: int,
         ("sgbdt", "assign", in_a_row),
         ("sgbdt", "assign", with_17),
         ("sgbdt", "assign", dealt),
-        ("sgbdt", "assign", stratified),
     ],
 )
 def test_what_was_not_drawn_is_found(paper: str, kind: str, made: Made) -> None:
@@ -214,6 +213,14 @@ def test_what_was_not_drawn_is_found(paper: str, kind: str, made: Made) -> None:
     what = {"draw": "public draws", "assign": "secret samples"}[kind]
     assert row(found, what).verdict is Verdict.VIOLATION and found.status == 1, found.to_dict()
     assert {one.what for one in found.rows if one.verdict is Verdict.VIOLATION} == {what}
+
+
+def test_samples_that_are_stratified_by_label_are_found() -> None:
+    params = replace(PARAMS["sgbdt"], trees=30)
+    runs = [ran("sgbdt", seed, ("assign", stratified), params) for seed in range(2)]
+    found = certify.certify([tape for tape, _ in runs], records(DATA), [model for _, model in runs])
+    secret = row(found, "secret samples")
+    assert secret.verdict is Verdict.VIOLATION and "likely by shares of labels or features" in secret.reason
 
 
 # --- What the law cannot give -----------------------------------------------------------------------------------------
