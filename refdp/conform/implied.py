@@ -289,7 +289,7 @@ def _absent(releases: Sequence[Released]) -> list[Finding]:
                 same = _steps(one, step) == 0
                 expected += float(np.sum(step / (2 * np.broadcast_to(sds_along(scale, same.shape), same.shape))))
             case _:
-                same = one.output == on_grid(one.mechanism, one.value)
+                same = on_grid(one.mechanism, one.output) == on_grid(one.mechanism, one.value)
                 expected += float(_exactly(one).sum())
         bare += int(same.sum())
         if same.all() and same.size:
