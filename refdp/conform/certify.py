@@ -5,6 +5,7 @@ A pass is about these runs: they are such as a right program has. It is no proof
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from refdp.conform.plain import array_out, schema_digest
 from refdp.conform.tape_file import Tape, records_digest
 from refdp.data.forms import from_json
 from refdp.data.records import Model, Records
+from refdp.documents import parsed
 from refdp.errors import InvalidParameter, ModelFileError
 from refdp.faces import registry
 from refdp.noise.mechanisms import Exponential
@@ -99,7 +101,7 @@ def certify(
     error *= 1 - DRAWN
     rows += _once([released for _, _, released, _ in runs])
     rows += _noise([released for _, _, released, _ in runs], error)
-    rows += _scores([(one, other) for _, _, one, other in runs if other is not None], error)
+    rows += _scores([(one, other) for _, _, one, other in runs], error)
     if not models:
         rows.append(Row("published object", Verdict.NOT_EXAMINED, "no model was given"))
     return Certified(_joined(rows))
@@ -168,15 +170,21 @@ def _values(told: str, released: Sequence[Released]) -> list[Row]:
 
 
 def _model(told: str, model: Model, text: str) -> list[Row]:
+    """All of the file is published: names that refdp does not read, and how it is written, can tell of records."""
+    what, own = "published object", model.to_json()
+    if text in (own, own.rstrip("\n")):
+        return [Row(what, Verdict.HOLDS, "every model file follows from outputs, parameters and schema", "one letter")]
     try:
-        given = from_json(text)
-    except ModelFileError as error:
-        return [Row("published object", Verdict.VIOLATION, f"{told}: {error}")]
-    if given.to_json() != model.to_json():
-        return [Row("published object", Verdict.VIOLATION, f"{told}: the model is not the one that the outputs give")]
-    return [
-        Row("published object", Verdict.HOLDS, "every model follows from outputs, parameters and schema", "one bit")
-    ]
+        from_json(text)
+        same = json.dumps(parsed(text), sort_keys=True) == json.dumps(parsed(own), sort_keys=True)
+    except (ModelFileError, ValueError) as error:
+        return [Row(what, Verdict.VIOLATION, f"{told}: {error}")]
+    if not same:
+        return [
+            Row(what, Verdict.VIOLATION, f"{told}: the model is not the one that the outputs give, or more than it")
+        ]
+    reason = "the model is written otherwise than refdp writes it: blanks, order and forms of numbers can tell records"
+    return [Row(what, Verdict.NOT_EXAMINED, f"{told}: {reason}")]
 
 
 def _noise(runs: Sequence[Sequence[Released]], error: float) -> list[Row]:
@@ -190,7 +198,8 @@ def _noise(runs: Sequence[Sequence[Released]], error: float) -> list[Row]:
 
 def _tested(one: Finding, runs: int, seen: bool) -> Row:
     """seen: whether another law's noise was enough to be examined, as where a first count has noise of its own."""
-    reason = f"{one.seen}; probability {one.chance:.3g}, tested at {one.allowed:.2g}"
+    alone = "; one run: a fixed seed shows in two" if runs == 1 and one.what.endswith("freshness") else ""
+    reason = f"{one.seen}; probability {one.chance:.3g}, tested at {one.allowed:.2g}{alone}"
     if one.chance < one.allowed:
         return Row(one.what, Verdict.VIOLATION, reason, one.power)
     if not one.needed:
@@ -245,12 +254,15 @@ def _other_scores(paper: str, params: Any, records: Records, tape: Tape) -> list
         return None
 
 
-def _scores(pairs: Sequence[tuple[list[Released], list[Released]]], error: float) -> list[Row]:
-    if not pairs:
+def _scores(pairs: Sequence[tuple[list[Released], list[Released] | None]], error: float) -> list[Row]:
+    """Half of each run's stake is kept, since all of it is lost where the outputs lead nowhere without noise."""
+    if all(other is None for _, other in pairs):
         return [Row("scores move by released values", Verdict.NOT_EXAMINED, "no run could be followed", decides=False)]
-    total = sum(evidence(one, other) for one, other in pairs)
+    each = [-math.inf if other is None else evidence(one, other) for one, other in pairs]
+    total = sum(float(np.logaddexp(won, 0.0)) - math.log(2) for won in each)
     limit = math.log(2 * REST / error)
-    noisy = sum(not isinstance(one.mechanism, Exponential) for released, _ in pairs for one in released)
+    told = [one for released, other in pairs if other is not None for one in released]
+    noisy = sum(not isinstance(one.mechanism, Exponential) for one in told)
     reason = (
         f"leaf values without noise are e^{total:.3g} times as likely a cause of {noisy} outputs, e^{limit:.3g} needed"
     )

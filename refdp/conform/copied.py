@@ -15,15 +15,14 @@ from numpy.typing import NDArray
 from scipy import special
 
 from refdp.conform.follow import Released
+from refdp.conform.places import earlier, places_of, staked
 from refdp.noise.draws import FloatArray, sds_along, to_grid
 from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
 
-Ints = NDArray[np.int64]
 WIDTH = 2.0**-24
 """Sizes within so much of the scale are equal."""
 ROUNDED = 2.0**-32
 """Of the scale: what floating noise is rounded to."""
-STAKES = (0.5, 0.1, 0.01, 0.001)
 LEAST = 1e-250
 
 
@@ -31,8 +30,7 @@ LEAST = 1e-250
 class Sizes:
     """All draws in order. size, scale, step, off: shape (draws,), in units of the outputs.
 
-    step: 0 for floating noise. off: by how much its size may be wrong. normal: whether the law is Gaussian. release,
-    place: of the draw, and of its release; name: number of the release's name and shape.
+    step: 0 for floating noise. off: by how much its size may be wrong. normal: whether the law is Gaussian.
     """
 
     size: FloatArray
@@ -40,18 +38,12 @@ class Sizes:
     step: FloatArray
     off: FloatArray
     normal: NDArray[np.bool_]
-    release: Ints
-    place: Ints
-    name: Ints
-    shape: Ints
 
 
 def sizes_of(releases: Sequence[Released]) -> Sizes:
     """Of releases of values."""
     parts: list[tuple[FloatArray, ...]] = []
-    names: dict[tuple[str, tuple[int, ...]], int] = {}
-    shapes: dict[tuple[int, ...], int] = {}
-    for number, one in enumerate(releases):
+    for one in releases:
         shape, mechanism = one.value.shape, one.mechanism
         assert isinstance(mechanism, Laplace | Gaussian | DiscreteLaplace | DiscreteGaussian)
         normal = isinstance(mechanism, Gaussian | DiscreteGaussian)
@@ -64,11 +56,10 @@ def sizes_of(releases: Sequence[Released]) -> Sizes:
         else:
             size = np.abs(one.output - one.value)
             off = 2 * ROUNDED * scale + 4 * np.spacing(np.maximum(np.abs(one.value), np.abs(one.output)))
-        named, shaped = names.setdefault((one.name, shape), len(names)), shapes.setdefault(shape, len(shapes))
-        every = (size, scale, step, off, normal, number, np.arange(size.size).reshape(shape), named, shaped)
+        every = (size, scale, step, off, normal)
         parts.append(tuple(np.broadcast_to(part, shape).ravel() for part in every))
-    size, scale, step, off, normal_, *numbers = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return Sizes(size, scale, step, off, normal_.astype(bool), *(one.astype(np.int64) for one in numbers))
+    size, scale, step, off, normal_ = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return Sizes(size, scale, step, off, normal_.astype(bool))
 
 
 def _chances(own: Sizes, units: FloatArray, width: float, keys: FloatArray) -> FloatArray:
@@ -83,64 +74,17 @@ def _chances(own: Sizes, units: FloatArray, width: float, keys: FloatArray) -> F
     return np.asarray(np.clip(2 * density * np.where(grid, points * step, high - low) / own.scale, LEAST, 1.0))
 
 
-def _before(groups: Ints) -> Ints:
-    """How many earlier draws are of the same group. Shape (draws,)."""
-    order = np.argsort(groups, kind="stable")
-    starts = np.flatnonzero(np.diff(groups[order], prepend=groups[order[0]] - 1))
-    found = np.empty(len(groups), dtype=np.int64)
-    found[order] = np.arange(len(groups)) - np.repeat(starts, np.diff([*starts, len(groups)]))
-    return found
-
-
-def _previous(own: Sizes) -> Ints:
-    """The last release before of the same shape; -1: none. Shape (draws,)."""
-    _, first = np.unique(own.release, return_index=True)
-    last: dict[int, int] = {}
-    found = []
-    for number, shape in enumerate(own.shape[first].tolist()):
-        found.append(last.get(shape, -1))
-        last[shape] = number
-    return np.array(found)[own.release]
-
-
-def _windows(own: Sizes, keys: Ints) -> dict[str, tuple[Ints, Ints]]:
-    """Of each draw, by rule: how many earlier ones have its key, of how many that the rule looks at."""
-    wide = int(keys.max()) + 1
-    sizes, places = np.bincount(own.release), int(own.place.max()) + 1
-
-    def among(groups: Ints) -> tuple[Ints, Ints]:
-        return _before(groups * wide + keys), _before(groups)
-
-    previous = _previous(own)
-    told = np.where(previous >= 0, previous, 0)
-    pairs, times = np.unique(own.release * wide + keys, return_counts=True)
-    at = np.minimum(np.searchsorted(pairs, told * wide + keys), len(pairs) - 1)
-    held = np.where((previous >= 0) & (pairs[at] == told * wide + keys), times[at], 0)
-    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-    there = np.where(previous >= 0, keys[starts[told] + own.place] == keys, False).astype(np.int64)
-    return {
-        "from any draw before": among(np.zeros_like(keys)),
-        "from the same release": among(own.release),
-        "from the same place of releases before": among(own.shape * places + own.place),
-        "from the same place of that release of other runs": among(own.name * places + own.place),
-        "from the release before": (held, np.where(previous >= 0, sizes[told], 0)),
-        "from the same place of the release before": (there, (previous >= 0).astype(np.int64)),
-    }
-
-
 def copied(releases: Sequence[Released]) -> tuple[float, str]:
     """log of what is won by betting that draws are earlier ones again, and what was seen. Releases of values."""
-    own = sizes_of(releases)
+    own, places = sizes_of(releases), places_of(releases)
     won, told = [], []
     for units, width in _units(own):
         exact = np.rint(own.size / units / width)
         _, keys = np.unique(exact, return_inverse=True)
         chances = _chances(own, units, width, exact)
-        for rule, (same, of) in _windows(own, keys.astype(np.int64)).items():
+        for rule, (same, of) in earlier(places, keys.astype(np.int64)).items():
             hit = np.where(exact > 0, same, 0)  # none at all is told elsewhere
-            ratio = (hit / np.maximum(of, 1) / chances)[of > 0]
-            logs = [float(np.log1p(stake * (ratio - 1)).sum()) for stake in STAKES]
-            won.append(float(special.logsumexp(logs)) - math.log(len(STAKES)))
+            won.append(staked(hit, of, chances))
             told.append(f"{int((hit > 0).sum())} of {len(hit)} values of noise have a size {rule}")
     best = int(np.argmax(won))
     total = float(special.logsumexp(won)) - math.log(len(won))

@@ -342,6 +342,29 @@ def _too_exact(drawn: Sequence[tuple[int, Drawn]]) -> float:
     return float(_mean(np.log(0.5 + 0.5 * hit / usual).sum(axis=0)))
 
 
+def _stratified(drawn: Sequence[tuple[int, Drawn]], records: Records) -> float:
+    """log of what is won by betting that each sample has the share of a label or feature that all records have.
+
+    To the whole number; given the sample's size, the chance is hypergeometric, whatever the law.
+    """
+    x, y = np.asarray(records.x, dtype=np.float64), np.asarray(records.y, dtype=np.float64)
+    outcomes = np.array([_outcomes(one) for _, one in drawn])
+    won = []
+    for column in (y, *x.T):
+        kinds = _kinds(column)
+        own = [kinds == kind for kind in np.unique(kinds)]
+        for outcome in range(1, int(outcomes.max()) + 1):
+            taken = outcomes == outcome
+            size = taken.sum(axis=1)
+            for members in own if len(own) > 1 else []:
+                found, many = taken[:, members].sum(axis=1), int(members.sum())
+                low, high = size * many // len(y), -(-size * many // len(y))
+                law = stats.hypergeom(len(y), many, size)
+                usual = np.clip(law.pmf(low) + np.where(high > low, law.pmf(high), 0), 1e-300, 1)
+                won.append(float(np.log(0.5 + 0.5 * ((found == low) | (found == high)) / usual).sum()))
+    return float(_mean(won)) if won else 0.0
+
+
 # --- Findings ---------------------------------------------------------------------------------------------------------
 
 
@@ -404,7 +427,11 @@ def _won(drawn: Sequence[tuple[int, Drawn]], records: Records | None) -> dict[st
     cells, first = cells_of(drawn), drawn[0][1]
     secret = first.kind == "assign"
     won = wins(cells, rules_of(cells, records, secret))
-    return won | ({"sizes that are too exact": _too_exact(drawn)} if secret and not _dealt(first) else {})
+    if secret and not _dealt(first):
+        won |= {"sizes that are too exact": _too_exact(drawn)}
+    if secret and records is not None and first.values.size == len(records.y):
+        won |= {"shares of labels or features that are too exact": _stratified(drawn, records)}
+    return won
 
 
 def _bets(won: dict[str, float], allowed: float) -> Test:

@@ -2,7 +2,7 @@
 
 Each output is brought to one uniform number, by its distribution function at the recomputed true value; of whole
 numbers and choices to a point inside their step, drawn from a fixed stream. If the run is what it says, they are
-independent and uniform, whatever the records.
+independent and uniform, whatever the records. Choices are looked at beside it: their steps hide much.
 """
 
 from __future__ import annotations
@@ -18,9 +18,12 @@ from typing import Any
 import numpy as np
 from scipy import special, stats
 
+from refdp.conform import chosen
+from refdp.conform.beside import with_values
 from refdp.conform.cancelling import cancelling
 from refdp.conform.copied import copied
-from refdp.conform.follow import Released
+from refdp.conform.follow import Released, on_grid
+from refdp.conform.single import singles
 from refdp.errors import InvalidParameter
 from refdp.noise.draws import FloatArray, sds_along, to_grid
 from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace
@@ -29,9 +32,9 @@ EDGE = 1e-15
 REPEATED = "two releases of equal noise, in any order and with any signs"
 NEVER = 1e-15
 """So unlikely that a further test at this chance adds nothing to the error rate."""
-REST = 17
-"""At most so many tests share the half of the error rate that the scales leave: five each of two kinds of noise, two
-of choices, presence, two of freshness, sums, and the one of `evidence`."""
+REST = 22
+"""At most so many tests share the half of the error rate that the scales leave: five each of two kinds of noise and of
+choices, presence, two of freshness, sums, single values, true values, and the one of `evidence`."""
 COARSEST = 0.5
 """By how much a scale has to be too small to be found, at most, where noise is said to be examined; of choices, by how
 much their distribution function has to be off."""
@@ -95,16 +98,14 @@ def _wide_gaussian(z: FloatArray, width: FloatArray, chance: np.random.Generator
     return np.asarray(special.ndtr(smooth / np.sqrt(width**2 + 1 / 12)))
 
 
-def _choices(one: Released, chance: np.random.Generator) -> FloatArray:
-    """Options by falling score: a program that is too greedy has small numbers."""
-    assert isinstance(one.mechanism, Exponential)
-    weights = one.mechanism.coefficient * (one.value - one.value.max(axis=1, keepdims=True))
-    p = np.exp(weights) / np.exp(weights).sum(axis=1, keepdims=True)
-    rows = np.arange(len(p))
-    own = p[rows, one.output]
-    better = np.where(p > own[:, None], p, 0.0).sum(axis=1)
-    ties = np.where(p == own[:, None], p, 0.0).sum(axis=1)
-    return np.asarray(better + ties * chance.random(len(p)))
+def _choices(one: Released, chance: np.random.Generator, falling: bool = True) -> FloatArray:
+    """Options by falling score, equal ones in their own order: a program that is too greedy has small numbers."""
+    p = chosen.chances_of(one)
+    own = p[np.arange(len(p)), one.output]
+    before = np.arange(p.shape[1]) < one.output[:, None]
+    if falling:
+        before = (p > own[:, None]) | (before & (p == own[:, None]))
+    return np.asarray(np.where(before, p, 0.0).sum(axis=1) + own * chance.random(len(p)))
 
 
 def noise_tests(releases: Sequence[Released], error: float) -> list[Finding]:
@@ -124,19 +125,44 @@ def noise_tests(releases: Sequence[Released], error: float) -> list[Finding]:
     tests = [one for name, parts in families.items() if parts for one in _family_tests(name, parts, scaled, rest)]
     tests += [_least(name, parts, names[name], rest) for name, parts in families.items() if parts and name != "choice"]
     tests += [*_absent(releases), *_repeated(releases), *_won(noisy)]
+    tests += _of_choices([one for one in releases if _family(one) == "choice" and one.output.size], rest)
     return [replace(one, allowed=one.allowed or rest) for one in tests]
 
 
 def _won(noisy: Sequence[tuple[Released, FloatArray]]) -> list[Finding]:
-    """What is won by betting that noise is used twice, and that sums of one release have too little of it."""
+    """What is won by betting that noise is used twice, lacks in sums or single values, or goes with true values."""
     if not noisy:
         return []
     again, seen = copied([one for one, _ in noisy])
     sums, where = cancelling(noisy)
+    few, which = singles(noisy)
+    along, how = with_values(noisy)
     return [
         Finding("freshness", _chance(again), seen, "each value of noise used twice, in any order and with any sign"),
         Finding("sums of noise", _chance(sums), where, "sums within releases, of two values to all, without noise"),
+        Finding("single values", _chance(few), which, "values with hardly any noise, tails that are cut off"),
+        Finding("noise beside true values", _chance(along), how, "noise by their order, sign or size; no code of them"),
     ]
+
+
+def _of_choices(releases: Sequence[Released], rest: float) -> list[Finding]:
+    """Choices in their options' order, what is won by bets that they come again, and that another law made them."""
+    if not releases:
+        return []
+    chance = np.random.default_rng(1)
+    u = np.concatenate([_choices(one, chance, falling=False) for one in releases])
+    again, seen = chosen.repeated(releases)
+    other, how = chosen.other_laws(releases)
+    least = chosen.least_factor(releases, math.log(1 / rest) + chosen.PRICE)
+    power = (
+        "none of these, as all options are as likely" if math.isnan(least) else f"choices as by {chosen.named(least)}"
+    )
+    return [
+        Finding("choice: order", float(stats.kstest(u, "uniform").pvalue), f"{len(u)} choices by their options' order",
+                f"a distance of {math.sqrt(math.log(2 / rest) / (2 * len(u))):.2g} between distribution functions"),
+        Finding("choice: freshness", _chance(again), seen, "choices by randomness of earlier ones"),
+        Finding("choice: coefficient", _chance(other), how, power),
+    ]  # fmt: skip
 
 
 def _chance(won: float) -> float:
@@ -253,7 +279,7 @@ def _enough(name: str, error: float) -> int:
 
 
 def _absent(releases: Sequence[Released]) -> list[Finding]:
-    """Outputs that are the true values to the last bit, or to the grid of the noise."""
+    """Outputs that are the true values, to the grid of the noise."""
     expected, bare, named = 0.0, 0, Counter[str]()
     for one in releases:
         match one.mechanism:
@@ -263,8 +289,8 @@ def _absent(releases: Sequence[Released]) -> list[Finding]:
                 same = _steps(one, step) == 0
                 expected += float(np.sum(step / (2 * np.broadcast_to(sds_along(scale, same.shape), same.shape))))
             case _:
-                same = one.output == one.value
-                expected += same.size * 2.0**-32
+                same = on_grid(one.mechanism, one.output) == on_grid(one.mechanism, one.value)
+                expected += float(_exactly(one).sum())
         bare += int(same.sum())
         if same.all() and same.size:
             named[one.name] += 1
@@ -274,6 +300,13 @@ def _absent(releases: Sequence[Released]) -> list[Finding]:
     where = f"; without any noise: {', '.join(list(named)[:5])}" if named else ""
     return [Finding("noise is there at all", chance, f"{bare} values without noise, {expected:.3g} expected{where}",
                     f"{math.ceil(expected + 6 * math.sqrt(expected) + 1)} values without noise")]  # fmt: skip
+
+
+def _exactly(one: Released) -> FloatArray:
+    """At most how likely one output of floating noise is. Of the output's shape."""
+    unit: Any = getattr(one.mechanism, "scale", None) or getattr(one.mechanism, "sd", 1.0)
+    lost = np.spacing(np.maximum(np.abs(one.value), np.abs(one.output))) / sds_along(unit, one.value.shape)
+    return np.minimum(1.0, np.maximum(2.0**-32, lost))
 
 
 def _repeated(releases: Sequence[Released]) -> list[Finding]:
@@ -327,16 +360,19 @@ def _alike(released: Sequence[Released]) -> float:
             case DiscreteLaplace(size, step) | DiscreteGaussian(size, step):
                 each = np.minimum(1.0, step / (2 * np.broadcast_to(sds_along(size, one.value.shape), one.value.shape)))
             case _:
-                each = np.full(one.value.shape, 2.0**-32)
+                each = _exactly(one)
         chance += float(np.log(each).sum())
     return math.exp(max(chance, -700.0))
 
 
 def evidence(first: Sequence[Released], other: Sequence[Released]) -> float:
-    """log of how much likelier the outputs are under other true values: an e-value, of mean 1 if the first are true."""
+    """log of how much likelier the outputs are under other true values: an e-value, of mean 1 if the first are true.
+
+    An option has another number where others are offered, as from another sketch.
+    """
     total = 0.0
     for one, changed in zip(first, other, strict=True):
         mechanism: Any = one.mechanism
-        told = mechanism.log_density(changed.value, one.output) - mechanism.log_density(one.value, one.output)
+        told = mechanism.log_density(changed.value, changed.output) - mechanism.log_density(one.value, one.output)
         total += float(told.sum())
     return total

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import json
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,11 +15,24 @@ from refdp.conform import certify
 from refdp.conform.follow import Parted, Released
 from refdp.conform.plain import mechanism_out
 from refdp.conform.tape_file import Tape
+from refdp.data import forms
+from refdp.data.records import Model
 from refdp.errors import InvalidParameter
 from refdp.noise.mechanisms import Laplace
+from refdp.papers import dpboost
+from refdp.privacy.curator import Curator
 from refdp.privacy.events import Relation
+from refdp.privacy.sources import SampleSource
+from tests.identity.running import records
 
+DATA = {"target": "binary", "rows": 40, "numeric": 2, "categories": [], "missing": 0.0, "seed": 3}
 NONE: dict[str, Any] = {}
+
+
+def dpboost_model(seed: int) -> Model:
+    params = dpboost.Params(4.0, Relation.ADD_REMOVE, trees=2, trees_per_ensemble=2, depth=2, bins=3)
+    source = SampleSource(np.random.default_rng(seed))
+    return dpboost.train(params, records(DATA), Curator(source, params.relation))
 
 
 def released(name: str = "a", told: Any = (1.0, 2.0), claimed: Any = 2.0) -> Released:
@@ -59,23 +74,32 @@ def test_true_values_that_are_told_are_held_against_those_recomputed() -> None:
     assert row.reason == said.replace("run 2, b, ", "run 2, b, .") or row.reason == said
 
 
-def test_models_are_held_against_those_of_the_outputs(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Model:
-        def __init__(self, text: str) -> None:
-            self.text = text
+def test_models_are_held_against_those_of_the_outputs() -> None:
+    """Each letter of the file: names that refdp does not read, names twice, blanks and numbers can tell the records."""
+    model, other = (dpboost_model(seed) for seed in (1, 2))
+    what, own = "published object", model.to_json()
+    holds = Row(what, Verdict.HOLDS, "every model file follows from outputs, parameters and schema", "one letter")
+    assert certify._model("run 3", model, own) == certify._model("run 3", model, own[:-1]) == [holds]
 
-        def to_json(self) -> str:
-            return self.text
+    def verdict(text: str) -> Verdict:
+        (row,) = certify._model("run 3", model, text)
+        assert row.what == what and row.reason.startswith("run 3: ")
+        return row.verdict
 
-    (row,) = certify._model("run 3", Model("{}"), "no model")  # type: ignore[arg-type]
-    assert (row.what, row.verdict) == ("published object", Verdict.VIOLATION) and row.reason.startswith("run 3: ")
-    monkeypatch.setattr(certify, "from_json", Model)
-    assert certify._model("run 3", Model("x"), "x") == [  # type: ignore[arg-type]
-        Row("published object", Verdict.HOLDS, "every model follows from outputs, parameters and schema", "one bit")
-    ]
-    assert certify._model("run 3", Model("x"), "y") == [  # type: ignore[arg-type]
-        Row("published object", Verdict.VIOLATION, "run 3: the model is not the one that the outputs give")
-    ]
+    def noted(*path: Any, **note: Any) -> str:
+        document = json.loads(own)
+        functools.reduce(lambda part, key: part[key], path, document).update(note or {"note": [0, 1, 1]})
+        return json.dumps({**document, "sha256": forms._digest(document["model"])}, sort_keys=True) + "\n"
+
+    first = ("model", "outputs", 0)
+    wrong = [noted(), noted("model"), noted(*first), noted(*first, "trees", 0), noted("model", "schema"),
+             noted("model", "schema", "features", 0), noted("model", "params"), noted(*first, initial=False),
+             '{"sha256": "0110", ' + own[1:], "no model", own[:-9], other.to_json()]  # fmt: skip
+    assert all(verdict(text) is Verdict.VIOLATION for text in wrong)
+    for spelled in (own.replace(",", ", "), own + " \n", "\n" + own):
+        assert verdict(spelled) is Verdict.NOT_EXAMINED
+    turned = json.dumps(dict(reversed(json.loads(own).items())))
+    assert verdict(turned) is Verdict.NOT_EXAMINED
 
 
 def test_what_a_header_claims() -> None:

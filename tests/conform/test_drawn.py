@@ -154,6 +154,15 @@ def dealt(generator: Any, request: Request, found: Array) -> Array:
     return np.where(generator.permutation(found.size) < round(0.1 * found.size), 0, -1)
 
 
+def stratified(generator: Any, request: Request, found: Array) -> Array:
+    """As many records as were drawn, of each label its share of them."""
+    made, y, size = np.full(found.size, -1), records(DATA).y, int(np.sum(found == 0))
+    ones, others = (generator.permutation(np.flatnonzero(y == label)) for label in (1, 0))
+    part = round(size * len(ones) / found.size)
+    made[np.concatenate([ones[:part], others[: size - part]])] = 0
+    return made
+
+
 def in_turn(epoch: int) -> Made:
     """Every record in one of so many samples, and so on: batches of a shuffle, of random sizes."""
     kept: dict[str, Any] = {"entry": 0}
@@ -204,6 +213,14 @@ def test_what_was_not_drawn_is_found(paper: str, kind: str, made: Made) -> None:
     what = {"draw": "public draws", "assign": "secret samples"}[kind]
     assert row(found, what).verdict is Verdict.VIOLATION and found.status == 1, found.to_dict()
     assert {one.what for one in found.rows if one.verdict is Verdict.VIOLATION} == {what}
+
+
+def test_samples_that_are_stratified_by_label_are_found() -> None:
+    params = replace(PARAMS["sgbdt"], trees=30)
+    runs = [ran("sgbdt", seed, ("assign", stratified), params) for seed in range(2)]
+    found = certify.certify([tape for tape, _ in runs], records(DATA), [model for _, model in runs])
+    secret = row(found, "secret samples")
+    assert secret.verdict is Verdict.VIOLATION and "likely by shares of labels or features" in secret.reason
 
 
 # --- What the law cannot give -----------------------------------------------------------------------------------------

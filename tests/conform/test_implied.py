@@ -10,11 +10,14 @@ import pytest
 from scipy import special, stats
 
 from refdp.conform import cancelling as cancelling_module
-from refdp.conform import implied
+from refdp.conform import chosen, implied, single
+from refdp.conform.beside import with_values
 from refdp.conform.cancelling import blocks, cancelling
 from refdp.conform.copied import copied
 from refdp.conform.follow import Released
 from refdp.conform.implied import Finding, evidence, noise_tests, smallest_scale_error, uniforms
+from refdp.conform.places import places_of
+from refdp.conform.single import singles
 from refdp.errors import InvalidParameter
 from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace
 
@@ -73,14 +76,20 @@ def test_whole_steps_of_wide_gaussian_noise() -> None:
 
 def test_choices_by_falling_score() -> None:
     value = np.array([[1.0, 0.0, 1.0, -1.0], [0.0, 3.0, 3.0, 3.0]])
-    for chosen in ([0, 0], [1, 2], [3, 1], [2, 0]):
-        found = uniform_of(released(Exponential(1.5), value, np.array(chosen)), 2)
+    for output in ([0, 0], [1, 2], [3, 1], [2, 0]):
+        found = uniform_of(released(Exponential(1.5), value, np.array(output)), 2)
         inside = np.random.default_rng(2).random(2)
-        for row, own, place, part in zip(value.tolist(), chosen, found, inside, strict=True):
+        for row, own, place, part in zip(value.tolist(), output, found, inside, strict=True):
             weight = [math.exp(1.5 * one) for one in row]
             better = sum(w for w, v in zip(weight, row, strict=True) if v > row[own])
-            ties = sum(w for w, v in zip(weight, row, strict=True) if v == row[own])
-            assert place == pytest.approx((better + ties * part) / sum(weight))
+            better += sum(w for w, v in zip(weight[:own], row, strict=False) if v == row[own])
+            assert place == pytest.approx((better + weight[own] * part) / sum(weight))
+        first = [sum(math.exp(1.5 * one) for one in row[:own]) for row, own in zip(value.tolist(), output, strict=True)]
+        places = implied._choices(
+            released(Exponential(1.5), value, np.array(output)), np.random.default_rng(2), falling=False
+        )
+        whole = np.exp(1.5 * value)
+        assert places == pytest.approx((first + whole[[0, 1], output] * inside) / whole.sum(axis=1))
 
 
 def test_other_laws_are_refused() -> None:
@@ -118,12 +127,12 @@ def test_figures_of_a_family(name: str) -> None:
     error = 3e-2
     found = of(noise_tests([released(mechanism, value[:20], value[:20] + 3 * noise[:20], "a"),
                             released(mechanism, value[20:], value[20:] + 3 * noise[20:], "b")], error))  # fmt: skip
-    rest = error / 34
+    rest = error / (2 * implied.REST)
     flat = noise.ravel()
     u = stats.laplace.cdf(flat) if name == "Laplace" else stats.norm.cdf(flat)
     assert set(found) == {f"{name}: law", f"{name}: scale", f"{name}: no other error in it", f"{name}: correlation",
                           f"{name}: correlation of sizes", f"{name}: scale in every place", "noise is there at all",
-                          "freshness", "sums of noise"}  # fmt: skip
+                          "freshness", "sums of noise", "single values", "noise beside true values"}  # fmt: skip
     assert {one.what: one.allowed for one in found.values()} == {
         what: pytest.approx(error / 2 if what.endswith("scale") else rest) for what in found}  # fmt: skip
     sums = np.abs(noise) if name == "Laplace" else noise**2 / 2
@@ -184,8 +193,9 @@ def test_the_error_rate_is_shared_by_the_scales() -> None:
     table = np.zeros((30, 3))
     chosen = released(Exponential(1.0), table, generator.integers(0, 3, 30))
     alone = noise_tests([chosen], 1e-2)
-    assert [one.what for one in alone] == ["choice: law", "choice: correlation"]
-    assert all(one.allowed == pytest.approx(1e-2 / 34) for one in alone) and noise_tests([], 1e-2) == []
+    assert [one.what.removeprefix("choice: ") for one in alone] == ["law", "correlation", "order", "freshness",
+                                                                    "coefficient"]  # fmt: skip
+    assert all(one.allowed == pytest.approx(1e-2 / 2 / implied.REST) for one in alone) and noise_tests([], 1e-2) == []
     for error in (1e-2, 1e-6):
         found_all = noise_tests([*both, chosen], error)
         assert sum(one.allowed for one in found_all) <= error
@@ -221,7 +231,7 @@ def test_right_noise_is_rarely_accused_of_few_draws(mechanism: Any, count: int) 
         for one in noise_tests([right(mechanism, (count, 2), generator)], 0.9):
             accused[one.what] = accused.get(one.what, 0) + (one.chance < one.allowed)
             assert one.allowed <= 0.45
-    allowed = {what: 100 * (0.45 if what.endswith(": scale") else 0.45 / 17) for what in accused}
+    allowed = {what: 100 * (0.45 if what.endswith(": scale") else 0.45 / implied.REST) for what in accused}
     assert all(accused[what] <= stats.poisson.ppf(1 - 1e-4, allowed[what]) for what in accused), accused
 
 
@@ -235,14 +245,62 @@ def test_bets_on_correlations_have_mean_one(count: int) -> None:
 
 @pytest.mark.parametrize("mechanism", MECHANISMS, ids=str)
 @pytest.mark.parametrize("releases", [1, 12])
-def test_bets_on_copies_and_sums_have_mean_one_at_most(mechanism: Any, releases: int) -> None:
+def test_bets_on_values_have_mean_one_at_most(mechanism: Any, releases: int) -> None:
     generator, won = np.random.default_rng(releases), []
     for _ in range(80):
         runs = [right(mechanism, (4, 2), generator) for _ in range(releases)]
         own = [(one, np.clip(uniforms(one, generator), 1e-15, 1 - 1e-15)) for one in runs]
-        won.append((copied(runs)[0], cancelling(own)[0]))
+        won.append((copied(runs)[0], cancelling(own)[0], with_values(own)[0], singles(own)[0]))
+    assert (np.exp(np.minimum(won, 3.0)).mean(axis=0)[:3] < 1.3).all()  # the last is the inverse of a chance
+    assert (np.mean(np.array(won) > math.log(20), axis=0) <= 0.05).all()
+
+
+@pytest.mark.parametrize(("rows", "options"), [(1, 2), (6, 5)])
+@pytest.mark.parametrize("spread", [0.0, 0.5, 5.0])
+def test_bets_on_choices_have_mean_one_at_most(rows: int, options: int, spread: float) -> None:
+    """Utilities that are equal, alike and far apart, some in other rows again; an option may be excluded."""
+    generator, won = np.random.default_rng(rows), []
+    for _ in range(80):
+        made = []
+        for k in range(12):
+            table = np.round(generator.normal(0, spread, (rows, options)), 1)
+            table[generator.random(table.shape) < 0.1] = -np.inf
+            table[:, 0] = 0.0
+            p = np.exp(1.5 * table) / np.exp(1.5 * table).sum(axis=1, keepdims=True)
+            drawn = (np.cumsum(p, axis=1) < generator.random((rows, 1))).sum(axis=1)
+            made.append(released(Exponential(1.5), table, np.minimum(drawn, options - 1), f"level {k % 4}"))
+        assert np.allclose(np.concatenate([chosen.chances_of(one).sum(axis=1) for one in made]), 1)
+        won.append((chosen.repeated(made)[0], chosen.other_laws(made)[0]))
     assert (np.exp(np.minimum(won, 3.0)).mean(axis=0) < 1.3).all()
     assert (np.mean(np.array(won) > math.log(20), axis=0) <= 0.05).all()
+
+
+def test_a_coefficient_that_would_be_found() -> None:
+    """The gain of a factor is its divergence from what is due, in every row."""
+    table = np.tile([0.0, 1.0, 2.0], (40, 1))
+    one = released(Exponential(0.5), table, np.zeros(40, dtype=np.int64))
+    due, twice = (np.exp(c * table[0]) / np.exp(c * table[0]).sum() for c in (0.5, 1.0))
+    gain = 40 * float((twice * np.log(twice / due)).sum())
+    assert chosen.least_factor([one], gain - 1e-9) == 2.0 and chosen.least_factor([one], gain + 1e-9) == 3.0
+    assert chosen.least_factor([one], 40 * math.log(1 / due[2]) - 1e-9) == math.inf
+    assert math.isnan(chosen.least_factor([one], 1e3))
+
+
+def test_tails_that_no_draw_reaches() -> None:
+    """The chance of it, exactly: of all draws, of one side, of one run, release or entry; a half each, and a third."""
+    u = np.array([0.3, 0.4, 0.6, 0.55])
+    pair = [
+        (released(Laplace(1.0), np.zeros(2), np.zeros(2), name), part) for name, part in (("a", u[:2]), ("b", u[2:]))
+    ]
+    own = places_of([one for one, _ in pair])
+    total, seen = single._tails(u, np.zeros(4), own)
+    assert total == pytest.approx(-4 * math.log(0.4) - math.log(6))
+    assert seen == "4 draws without the tails of chance 0.6"
+    flat = np.concatenate([np.linspace(0.001, 0.999, 500), np.full(500, 0.5)])
+    both = [(released(Laplace(1.0), np.zeros(500), np.zeros(500), name), np.array([])) for name in "ab"]
+    total, seen = single._tails(flat, np.full(1000, 1e-3), places_of([one for one, _ in both]))
+    assert total == pytest.approx(-500 * math.log(1e-3) - math.log(3 * 2 * 6))
+    assert seen == "500 draws without the tails of chance 1 in b"
 
 
 def test_sizes_of_other_scales_and_shapes_are_compared() -> None:
@@ -371,8 +429,12 @@ def test_equal_noise_in_two_releases_is_told() -> None:
 
 def test_evidence_is_a_ratio_of_densities() -> None:
     first = [released(Laplace(2.0), VALUE, VALUE + 0.5), released(Gaussian(1.0), VALUE, VALUE - 0.25)]
-    other = [released(Laplace(2.0), VALUE + 1.0, VALUE), released(Gaussian(1.0), VALUE - 1.0, VALUE)]
+    other = [released(Laplace(2.0), VALUE + 1.0, VALUE + 0.5), released(Gaussian(1.0), VALUE - 1.0, VALUE - 0.25)]
     laplace = 6 * (0.5 - 0.5) / 2
     gauss = 6 * (0.25**2 - 0.75**2) / 2
     assert evidence(first, other) == pytest.approx(laplace + gauss)
     assert evidence(first, first) == 0.0
+    split, fewer = np.array([[0.0, 1.0, 3.0]]), np.array([[3.0, 0.0]])  # its options have other numbers
+    choices = [released(Exponential(1.0), table, np.array([k])) for table, k in ((split, 2), (fewer, 0))]
+    of_three, of_two = (math.exp(3) / sum(math.exp(one) for one in table[0]) for table in (split, fewer))
+    assert evidence(choices[:1], choices[1:]) == pytest.approx(math.log(of_two / of_three))

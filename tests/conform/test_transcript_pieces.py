@@ -68,18 +68,23 @@ def test_rows_about_one_thing_are_joined_to_the_weakest() -> None:
 
 
 def test_noise_and_scores_are_violations_at_their_limits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A chance below what is allowed; an e-value of twice 17 over the error rate, or more."""
+    """A chance below what is allowed; an e-value of twice REST over the error rate, or more.
+
+    Of each run half of the stake is kept: nothing else is left of one that leads nowhere without noise.
+    """
     found = [implied.Finding("x", chance, "seen", "power", 0.25) for chance in (0.25, 0.2499)]
     monkeypatch.setattr(certify, "noise_tests", lambda pooled, error: found if (pooled, error) == ([1, 2], 0.5) else [])
     some: Any = [[1], [2]]
     assert [one.verdict for one in certify._noise(some, 0.5)] == [Verdict.NOT_FOUND, Verdict.VIOLATION]
     assert [(one.verdict, one.decides) for one in certify._noise([], 0.5)] == [(Verdict.NOT_EXAMINED, True)]
-    limit = math.log(2 * 17 / 1e-3)
+    limit = math.log(2 * implied.REST / 1e-3)
     runs: Any = [([SimpleNamespace(mechanism=Laplace(1.0)), SimpleNamespace(mechanism=Exponential(1.0))], ["o"])] * 2
-    for total, verdict in ((limit, Verdict.VIOLATION), (math.nextafter(limit, 0), Verdict.NOT_FOUND)):
-        monkeypatch.setattr(certify, "evidence", lambda one, other: total / 2)  # noqa: B023
-        (row,) = certify._scores(runs, 1e-3)
-        assert row.verdict is verdict and "cause of 2 outputs" in row.reason and row.decides
+    for total, verdict in ((limit + 1e-9, Verdict.VIOLATION), (limit - 1e-9, Verdict.NOT_FOUND)):
+        for lost in (0, 1):
+            each = math.log(2 * math.exp((total + lost * math.log(2)) / 2) - 1)
+            monkeypatch.setattr(certify, "evidence", lambda one, other: each)  # noqa: B023
+            (row,) = certify._scores([*runs, (runs[0][0], None)][: 2 + lost], 1e-3)
+            assert row.verdict is verdict and "cause of 2 outputs" in row.reason and row.decides
     assert [(one.verdict, one.decides) for one in certify._scores([], 1e-3)] == [(Verdict.NOT_EXAMINED, False)]
 
 
