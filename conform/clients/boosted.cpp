@@ -1517,11 +1517,7 @@ Floats grid_shares(const Params& p, const Floats& features, const Floats& where,
 vector<Split> draw_splits(const Params& p, const Schema& schema, int64_t t, const string& prefix, Tape& tape) {
   int64_t nodes = (int64_t(1) << p.depth) - 1, width = (int64_t)schema.features.size();
   Floats features(nodes, (double)(t % width));
-  if (p.uniform_features) {
-    Entry drawn = tape.next(prefix + "/features", "draw", "integers", {nodes});
-    if (!drawn.law.items.empty() && number(drawn.law.items.at(1)) != width) throw Refused("another number of features");
-    features = drawn.values.values;
-  }
+  if (p.uniform_features) features = tape.next(prefix + "/features", "draw", "integers", {nodes}).values.values;
   Floats where = tape.next(prefix + "/values", "draw", "uniform", {nodes}).values.values;
   Floats share = p.grid_values ? grid_shares(p, features, where, (size_t)width) : where;
   vector<Split> found;

@@ -447,7 +447,7 @@ class Tape:
         self.entries, self.at, self.releases = entries, 0, []
 
     def take(self, path, kind, shape, law=None):
-        """The next entry; law: that of a draw or a sample, all of it."""
+        """The next entry; law: that of a draw or a sample, where the run knows it."""
         if self.at >= len(self.entries):
             raise Refused("the tape ends too early")
         entry = self.entries[self.at]
@@ -786,8 +786,7 @@ def dpboost_train(p, schema, x, y, tape):
         scores, trees = [num(0.0)] * len(y), []
         for number_, blocks in enumerate(dpboost_blocks(p)):
             scope = f"score {output}/ensemble {number_}"
-            law = ["partition", [share.hex() for share, _ in blocks]]
-            _, block_of = tape.take(scope, "assign", [len(y)], law)
+            _, block_of = tape.take(scope, "assign", [len(y)])
             for t, (_, clip) in enumerate(blocks):
                 path = f"{scope} {t}" if len(blocks) > 1 else scope
                 found = [dpboost_statistics(p, schema, s, label) for s, label in zip(scores, labels)]
@@ -914,8 +913,7 @@ def inprivate_train(p, schema, x, y, tape):
     options, turns = options_of(candidates), inprivate_dealt(p)
     labels = [[signed_label(p, schema, k, one) for one in y] for k in range(schema.scores)]
     scores, trees = [[num(0.0)] * len(y) for _ in labels], [[] for _ in labels]
-    law = ["partition", [share.hex() for share in turns]]
-    _, block_of = tape.take("owner and round", "assign", [len(y)], law)
+    _, block_of = tape.take("owner and round", "assign", [len(y)])
     for t in range(len(turns)):
         scope = f"owner and round {t}" if len(turns) > 1 else "owner and round"
         used, made = selected(block_of, t), []
@@ -1202,9 +1200,7 @@ def dpxgboost_train(p, schema, x, y, tape):
             found = [dpxgboost_statistics(p, schema, s, label) for s, label in zip(scores, labels)]
             used = list(range(len(y)))
             if rate < 1:
-                method = "poisson" if p["relation"] == "add-remove" else "without-replacement"
-                law = [method, float(rate).hex()]
-                used = selected(tape.take(f"{scope}/rows", "assign", [len(y)], law)[1], 0)
+                used = selected(tape.take(f"{scope}/rows", "assign", [len(y)])[1], 0)
                 scope = f"{scope}/rows"
             used = [i for i in used if found[i][1]]
             g, h = [found[i][0]["g"] for i in used], [found[i][0]["h"] for i in used]
@@ -1464,7 +1460,7 @@ def fedgbdt_train(p, schema, x, y, tape):
             h = None if schema.regression or p["update"] != "newton" else [one["h"] for one in found]
             placed = []
             for t in batch:
-                _, u = tape.take(f"score {output}/tree {t}/splits", "draw", [nodes, 2], ["uniform"])
+                _, u = tape.take(f"score {output}/tree {t}/splits", "draw", [nodes, 2])
                 splits = random_tree(
                     candidates, schema.categorical, [u[2 * k : 2 * k + 2] for k in range(nodes)], p["depth"]
                 )
@@ -1597,10 +1593,10 @@ def sgbdt_splits(p, schema, tree, prefix, tape):
     """The public splits of one tree."""
     nodes, width = 2 ** p["depth"] - 1, len(schema.features)
     if p["features"] == "uniform":
-        features = tape.take(f"{prefix}/features", "draw", [nodes], ["integers", width])[1]
+        features = tape.take(f"{prefix}/features", "draw", [nodes])[1]
     else:
         features = [tree % width] * nodes
-    where = tape.take(f"{prefix}/values", "draw", [nodes], ["uniform"])[1]
+    where = tape.take(f"{prefix}/values", "draw", [nodes])[1]
     share = where
     if p["values"] == "grid":
         points = p["grid_points"]
@@ -1812,8 +1808,7 @@ def sgbdt_train(p, schema, x, y, tape):
                 room = [
                     accounts.pays(i, sgbdt_cost(p, one["g"], one["h"], bounds, squared)) for i, one in enumerate(both)
                 ]
-            law = ["poisson", float(setting(p, "subsample")).hex()]
-            sample = selected(tape.take(f"{prefix}/sample", "assign", [len(y)], law)[1], 0)
+            sample = selected(tape.take(f"{prefix}/sample", "assign", [len(y)])[1], 0)
             sample = [i for i in sample if room[i]]
             found = [sgbdt_statistics(p, schema, scores[i], labels[i])[0] for i in sample]
             h = None if schema.regression else [one["h"] for one in found]
@@ -2317,8 +2312,8 @@ def grove_train(p, schema, x, y, tape):
             _, scale = grove_read_off("residuals", residuals, unit, nu, share, least, p["rows"], tape)
             left = grove_narrower(unit, scale)
             padding, unit, p = padding * left / unit, left, {**p, "residual": float(left).hex()}
-        which = tape.take(f"tree {number}/features", "draw", [width - 1], ["uniform"])[1]
-        where = tape.take(f"tree {number}/values", "draw", [width - 1], ["uniform"])[1]
+        which = tape.take(f"tree {number}/features", "draw", [width - 1])[1]
+        where = tape.take(f"tree {number}/values", "draw", [width - 1])[1]
         used = grove_used(p, schema, depth, deep)
         splits = grove_tree(p, schema, candidates, *state, number, depth, used, which, where)
         leaf = [leaf_of(one, splits, schema.categorical) for one in x]
