@@ -15,13 +15,14 @@ class Further(NamedTuple):
     """target: of its schema. settings: those that are fixed. far: where a few labels are, 1 for high, -1 for low.
 
     0: labels are as those of other vectors. features: many are three numeric ones that can be split, one
-    that cannot, and two categorical ones; categories are the latter alone. records: at least so many.
+    that cannot, and two categorical ones; categories are the latter alone; even are all of them, the one that cannot
+    be split first, categorical ones last. records: at least so many.
     """
 
     target: str
     settings: dict[str, Any]
     far: int = 0
-    features: Literal["drawn", "one", "many", "categories"] = "drawn"
+    features: Literal["drawn", "one", "many", "categories", "even"] = "drawn"
     records: int = 8
 
 
@@ -108,8 +109,9 @@ WHOLE: dict[str, tuple[Further, ...]] = {
     ),
     "dpxgboost": (
         Further("regression", SKETCHED | {
-            "trees": 3, "depth": 2, "candidates": "sketch", "sketch_per": "tree", "columns": 0.5, "missing": "learned",
-            "leaf": "laplace", "noise": "floating", "loss": "square", "relation": Relation.ADD_REMOVE, "subsample": 1.0,
+            "trees": 3, "depth": 2, "candidates": "sketch", "sketch_per": "tree", "columns": 5 / 6,
+            "missing": "learned", "leaf": "laplace", "noise": "floating", "loss": "square", "subsample": 1.0,
+            "relation": Relation.ADD_REMOVE,
         }, features="many", records=12),
         Further("binary", SKETCHED | {
             "trees": 2, "depth": 2, "candidates": "quantiles", "sketch_per": "tree", "columns": 0.4, "missing": "left",
@@ -119,10 +121,12 @@ WHOLE: dict[str, tuple[Further, ...]] = {
         Further("classes", SKETCHED | {
             "trees": 2, "depth": 1, "candidates": "sketch", "sketch_per": "run", "columns": 0.7, "loss": "log",
             "gain": "count", "relation": Relation.REPLACE_ONE, "noise": "discrete", "bins": 5, "child_minimum": 3,
+            "gradient_bound": 2.0,
         }, features="many", records=12),
         Further("regression", SKETCHED | {
             "trees": 2, "depth": 2, "candidates": "quantiles", "sketch_per": "run", "columns": 0.25, "bins": 7,
             "subsample": 0.5, "sketch_part": 3.0, "relation": Relation.ADD_REMOVE, "noise": "floating",
+            "gradients": "filter", "gradient_bound": 0.3,
         }, features="many", records=12),
         Further("binary", SKETCHED | {
             "trees": 2, "depth": 1, "candidates": "sketch", "sketch_per": "tree", "columns": 1.0, "loss": "log",
@@ -172,11 +176,13 @@ LAST: dict[str, tuple[Further, ...]] = {
                                "gradient_bound": 1.0, "regularisation": 0.1, "depth": 1, "bins": 3}),
     ),
     "inprivate": (Further("binary", {"residual_bound": 0.3, "owners": 1, "rounds": 2, "depth": 1}),),
-    "dpxgboost": tuple(
-        Further("regression", SKETCHED | {
+    "dpxgboost": (
+        *(Further("regression", SKETCHED | {
             "trees": 2, "depth": 1, "candidates": candidates, "sketch_per": per, "columns": 1.0, "loss": "square",
-        }, features="categories", records=12)
-        for candidates, per in (("sketch", "run"), ("quantiles", "tree"))
+        }, features="categories", records=12) for candidates, per in (("sketch", "run"), ("quantiles", "tree"))),
+        Further("regression", SKETCHED | {
+            "trees": 2, "depth": 2, "candidates": "uniform", "columns": 1.0, "loss": "square", "child_minimum": 4,
+        }, features="even", records=12),
     ),
     "fedgbdt": (
         *AVERAGED,
