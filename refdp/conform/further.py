@@ -75,7 +75,7 @@ FURTHER: dict[str, tuple[Further, ...]] = {
             "extra_trees": 4, "regularisation": 1.0, "subsample": 0.25, "epsilon": 8.0,
         }),
         Further("regression", {
-            "gradient_bound": 0.8, "label_bound": 0.25, "weights": "slides", "support_weight": 0.2, "orders": "joint",
+            "gradient_bound": 0.8, "label_bound": 0.3, "weights": "slides", "support_weight": 0.2, "orders": "joint",
             "count_share": 0.7, "initial_share": 0.2, "trees": 2, "extra_trees": 4, "leaf_clip": 0.5, "shrinkage": 0.4,
             "epsilon": 8.0, "delta": 2.0**-13, "subsample": 0.5,
         }),
@@ -170,6 +170,13 @@ AVERAGED: tuple[Further, ...] = tuple(
     for relation in BOTH
 )  # fmt: skip
 """Of the federated framework: bounds of gradients that are not 1, where they matter and where they do not."""
+SPENT: dict[str, Any] = {
+    "trees": 1, "extra_trees": 6, "depth": 2, "subsample": 0.5, "epsilon": 1.0, "delta": 1e-5, "initial_share": 0.0,
+    "shrinkage": 1.0, "support": "max", "weights": "relative", "orders": "one", "noise": "floating",
+    "regularisation": 2.0**-10, "gradient_bound": 0.125, "leaf_clip": 0.125, "support_weight": 2.0**-20,
+}  # fmt: skip
+"""Of S-GBDT: records that spend all of their budget in one round and next to nothing in another; with another bound,
+two costs of sum 0.9998 of it; with joint orders, the least of which is a quarter of 10, and of 11."""
 LAST: dict[str, tuple[Further, ...]] = {
     "dpboost": (
         Further("regression", {"trees": 3, "trees_per_ensemble": 3, "shrinkage": 0.9, "scheme": "dpboost",
@@ -195,12 +202,17 @@ LAST: dict[str, tuple[Further, ...]] = {
         Further("binary", {"accounting": "renyi", "epsilon": 2.0**-12, "delta": 2.0**-30, "trees": 1}),
         Further("binary", {"accounting": "renyi", "epsilon": 400.0, "delta": 2.0**-4, "trees": 1}),
     ),
-    "sgbdt": tuple(
-        Further(target, {
+    "sgbdt": (
+        *(Further(target, {
             "values": "grid", "grid_points": points, "initial_share": 0.3, "epsilon": 2.0**-4, "trees": 2, "depth": 2,
             "subsample": 0.5, "features": "uniform",
-        }, features="many", records=10)
-        for target, points in (("regression", 1), ("binary", 5))
+        }, features="many", records=10) for target, points in (("regression", 1), ("binary", 5))),
+        Further("regression", SPENT, records=36),
+        Further("regression", SPENT | {"gradient_bound": 0.62515, "subsample": 1.0}, records=36),
+        *(Further("regression", SPENT | {
+            "orders": "joint", "epsilon": epsilon, "subsample": rate, "extra_trees": 8, "gradient_bound": 1.0,
+            "support_weight": 2.0**-4, "regularisation": 1.0,
+        }, records=36) for epsilon, rate in ((1.6, 0.5), (1.2, 0.25))),
     ),
     "grove": (),
 }  # fmt: skip

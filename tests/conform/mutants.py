@@ -330,6 +330,13 @@ OWN = {
         ("batches are one tree too long", "min(first + size, trees_in_all + 1)", "min(first + size + 1, trees_in_all + 1)"),
     ],
     "sgbdt": [
+        ("the budget of a record is a 100,000th too large", 'self.budget = [p["trees"] * self.knot', 'self.budget = [1.00001 * p["trees"] * self.knot'),
+        ("a record pays what the next knot costs", "costs = [(self.knot(a, k + 1) - self.knot(a, k)) * (place - k) + self.knot(a, k) for a in self.orders]", "costs = [self.knot(a, k + 1) for a in self.orders]"),
+        ("joint orders are rounded half up", "min(max(round(best * one), 2), LARGEST_ORDER)", "min(max(int(best * one + 0.5), 2), LARGEST_ORDER)"),
+        ("joint orders are rounded down", "min(max(round(best * one), 2), LARGEST_ORDER)", "min(max(int(best * one), 2), LARGEST_ORDER)"),
+        ("joint orders are 3 at least", "min(max(round(best * one), 2), LARGEST_ORDER)", "min(max(round(best * one), 3), LARGEST_ORDER)"),
+        ("the planned bound of labels is not on the grid", 'most = float(grid_floor(setting(p, "label_bound")))', 'most = float(setting(p, "label_bound"))'),
+        ("regularisations above 2^500 are refused", '"regularisation": (0, INF, True, True),\n            "leaf_clip": (0, 1e100, True, False),\n            "support_weight"', '"regularisation": (0, 2.0**500, True, False),\n            "leaf_clip": (0, 1e100, True, False),\n            "support_weight"'),
         ("a grid's last point but one is the highest", "int(where[node] * float(count)), points - 1)", "int(where[node] * float(count)), points - 2)"),
         ("a grid's right side has the point itself", "first[2 * node + 2][f] = max(left, chosen + 1)", "first[2 * node + 2][f] = max(left, chosen)"),
         ("bounds down to a step of the grid are accepted", "(2 * GRID, 1, False, False)", "(GRID, 1, False, False)"),
