@@ -315,7 +315,7 @@ BEYOND: dict[str, tuple[tuple[str, Any], ...]] = {
     "inprivate": (("epsilon", math.inf), ("epsilon", 1.001e15), ("epsilon", 0.999e-60), ("split_share", 2.0**-600),
                   ("owners", 100_001), ("depth", 17), ("bins", 60_001), ("residual_bound", 2.0**-24),
                   ("residual_bound", 1024.5), ("leaf_bound", 0.0), ("leaf_bound", 1.001e100), ("damping", -(2.0**-10)),
-                  ("shrinkage", 1 + 2.0**-52)),
+                  ("damping", math.nan), ("shrinkage", 1 + 2.0**-52)),
     "dpxgboost": (("epsilon", math.inf), ("epsilon", 1.001e15), ("epsilon", 0.999e-60), ("regularisation", 2.0**600),
                   ("leaf_part", 2.0**-600), ("trees", 100_001), ("depth", 0), ("bins", 0),
                   ("sketch_bins", 256), ("child_minimum", 1_000_000_001), ("regularisation", 2.0**-25),

@@ -298,7 +298,6 @@ OWN = {
         ("a bound of gradients outside its domain is accepted", '            "gradient_bound": (GRID, 1024, True, False),\n            "split_penalty"', '            "split_penalty"'),
         ("a penalty below 0 is accepted", '            "split_penalty": (0, INF, False, True),\n', ""),
         ("no rounds are accepted", '            "rounds": (1, 1e6, False, False),\n', ""),
-        ("no records of a participant are accepted", '            "records_each": (1, 1e6, False, False),\n', ""),
         ("no features of a tree are accepted", '            **({} if p["features_per_tree"] is None else {"features_per_tree": (1, 1e6, False, False)}),\n', ""),
         ("any share of the trees as a batch is accepted", '            **({} if p["batch_share"] is None else {"batch_share": (0, 1, True, False)}),\n', ""),
         ("releases after the 20th are used without noise", "        return found\n\n    def choose", "        return list(_leaves(value)) if len(self.releases) > 20 else found\n\n    def choose"),
