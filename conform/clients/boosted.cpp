@@ -344,6 +344,11 @@ double root_up(const Exact& square) {
   return Exact(found) * Exact(found) < square ? std::nextafter(found, std::numeric_limits<double>::infinity()) : found;
 }
 const double infinity = std::numeric_limits<double>::infinity();
+// What a release is made of has to leave its squares finite.
+void usable(std::initializer_list<double> all) {
+  for (double one : all)
+    if (!(one >= std::ldexp(1.0, -500) && one <= std::ldexp(1.0, 500))) throw Refused("a budget or noise beyond floats");
+}
 double quotient_at_least(double a, double b) {  // the least float from a / b upwards with found * b >= a
   double found = a / b;
   while (Exact(found) * Exact(b) < Exact(a)) found = std::nextafter(found, infinity);
@@ -743,16 +748,25 @@ class Outcome {  // the releases of a run as they are told
   string releases, model;
 };
 
+void usable_noise(const Mechanism& m) {
+  for (double one : m.scale) {
+    usable({one, m.discrete() ? m.step : one});
+    if (m.discrete() && one > std::ldexp(m.step, 57)) throw Refused("noise of more than 2^57 steps");
+  }
+}
+
 // A Laplace or discrete Laplace release, from its exact bound.
 Mechanism laplace(const Exact& exact_bound, double epsilon, bool discrete, double changes) {
   Mechanism m;
   double bound = rounded(exact_bound, Way::up);
   m.name = discrete ? "DiscreteLaplace" : "Laplace";
+  usable({bound, epsilon});
   if (discrete) {
     m.step = std::ldexp(1.0, std::ilogb(bound / epsilon) - 10);
     bound = m.step * std::floor(bound / m.step + changes);
   }
   m.scale = {quotient_at_least(bound, epsilon)};
+  usable_noise(m);
   return m;
 }
 bool gaussian(const Mechanism& m) { return m.name == "Gaussian" || m.name == "DiscreteGaussian"; }
@@ -850,6 +864,8 @@ vector<Split> ways_of(const vector<Candidates>& candidates) {
   return found;
 }
 
+bool is_budget(double epsilon) { return epsilon >= 1e-60 && epsilon <= 1e15; }
+
 // ---------------------------------------------------------------- DPBoost
 
 namespace dpboost {
@@ -871,8 +887,8 @@ struct Params {
     named(p, "gradients", {"filter", "clip"});
     named(p, "candidates", {"uniform", "log"});
     named(p, "scheme", {"dpboost", "seq", "para", "np"});
-    if (trees < 1 || per_ensemble < 1 || depth < 1 || depth > 16 || bins < 1 || bins > 60000 ||
-        !(epsilon > 0) || std::isinf(epsilon) || !(regularisation >= grid_step) || std::isinf(regularisation) ||
+    if (trees < 1 || trees > 1000000 || per_ensemble < 1 || per_ensemble > 1000000 || depth < 1 || depth > 16 || bins < 1 || bins > 60000 ||
+        !is_budget(epsilon) || !(regularisation >= grid_step) || std::isinf(regularisation) ||
         !(shrinkage >= 0.001 && shrinkage < 1) || !(bound > grid_step && bound <= 1024))
       throw Refused("a parameter outside its domain");
   }
@@ -903,7 +919,9 @@ struct Params {
   Mechanism split_mechanism(double tree_epsilon) const {
     Mechanism m;
     m.name = "Exponential";
+    usable({tree_epsilon / (2.0 * (double)depth), split_range()});
     m.coefficient = quotient_at_most(tree_epsilon / (2.0 * (double)depth), split_range());
+    usable({m.coefficient});
     return m;
   }
   Exact leaf_bound(int64_t place) const {
@@ -1103,8 +1121,9 @@ struct Params {
     named(p, "accounting", {"exact", "renyi"});
     named(p, "noise_by", {"aggregator", "record"});
     bool few = p["features_per_tree"].kind != Json::null;
-    if (trees < 1 || batch < 1 || depth < 1 || depth > 12 || bins < 1 || bins > 60000 || each < 1 ||
-        whole(p["rounds"]) < 1 || (few && whole(p["features_per_tree"]) < 1) || !(epsilon > 0) || std::isinf(epsilon) ||
+    auto counted = [](int64_t one) { return one >= 1 && one <= 1000000; };
+    if (!counted(trees) || !counted(batch) || depth < 1 || depth > 12 || bins < 1 || bins > 60000 || !counted(each) ||
+        !counted(whole(p["rounds"])) || (few && !counted(whole(p["features_per_tree"]))) || !is_budget(epsilon) ||
         !(delta > 0 && delta < 1) || !(regularisation > 0) || std::isinf(regularisation) || !(penalty >= 0) ||
         std::isinf(penalty) || !(shrinkage > 0 && shrinkage <= 1e100) || !(clip > 0 && clip <= 1e100) ||
         !(bound > grid_step && bound <= 1024) ||
@@ -1170,11 +1189,13 @@ Mechanism Params::leaf_mechanism(const Schema& schema, double* listed = nullptr)
   double most = rounded(Exact((double)each) * Exact(root_up(squared_bound(schema))), Way::up);
   Mechanism m;
   m.name = discrete ? "DiscreteGaussian" : "Gaussian";
+  usable({mu, most});
   if (discrete) {
     m.step = std::ldexp(1.0, std::ilogb(most / mu) - 10);
     most = rounded(Exact(most) + Exact(m.step) * Exact(root_up(Exact(2.0 * (double)(changes * each)))), Way::up);
   }
   m.scale = {quotient_at_least(most, mu)};
+  usable_noise(m);
   if (listed) *listed = most;
   return m;
 }
@@ -1407,7 +1428,7 @@ struct Params {
     named(p, "orders", {"one", "joint", "shared"});
     auto bound = [](double one) { return one >= 2 * grid_step && one <= 1; };
     if (p["relation"].word != "add-remove" || trees < 1 || trees > 10000 || extra < 0 || extra > 10000 || depth < 1 ||
-        depth > 8 || points < 1 || points > 60000 || !(epsilon > 0) || std::isinf(epsilon) ||
+        depth > 8 || points < 1 || points > 60000 || !is_budget(epsilon) ||
         !(delta > 0 && delta < 1) || !(shrinkage > 0 && shrinkage <= 1) || !(regularisation > 0) ||
         std::isinf(regularisation) || !bound(g_bound) || !bound(h_bound) || !bound(label_bound) || !(clip > 0 && clip <= 1e100) ||
         !(rate > 0 && rate <= 1) || !(r1 > 0 && r1 < 1) ||
@@ -1442,6 +1463,7 @@ struct Params {
     double v_g = slides ? squared / (2 * (1 - r1)) : g * g * squared / (2 * (1 - r1));
     double v_h = slides ? squared / (2 * r1) : h * h * squared / (2 * r1);
     m.scale = {std::sqrt(v_g), std::sqrt(v_h)};
+    usable_noise(m);
     return m;
   }
   std::pair<Mechanism, Mechanism> initial_mechanisms(const Schema& schema) const {
@@ -1517,7 +1539,12 @@ Floats grid_shares(const Params& p, const Floats& features, const Floats& where,
 vector<Split> draw_splits(const Params& p, const Schema& schema, int64_t t, const string& prefix, Tape& tape) {
   int64_t nodes = (int64_t(1) << p.depth) - 1, width = (int64_t)schema.features.size();
   Floats features(nodes, (double)(t % width));
-  if (p.uniform_features) features = tape.next(prefix + "/features", "draw", "integers", {nodes}).values.values;
+  if (p.uniform_features) {
+    Entry drawn = tape.next(prefix + "/features", "draw", "integers", {nodes});
+    if (!drawn.law.items.empty() && number(drawn.law.items.at(1)) != (double)schema.features.size())
+      throw Refused("features of another number");
+    features = drawn.values.values;
+  }
   Floats where = tape.next(prefix + "/values", "draw", "uniform", {nodes}).values.values;
   Floats share = p.grid_values ? grid_shares(p, features, where, (size_t)width) : where;
   vector<Split> found;

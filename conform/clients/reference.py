@@ -447,7 +447,7 @@ class Tape:
         self.entries, self.at, self.releases = entries, 0, []
 
     def take(self, path, kind, shape, law=None):
-        """The next entry; law: that of a draw or a sample, where the run knows it."""
+        """The next entry; law: that of a draw or a sample."""
         if self.at >= len(self.entries):
             raise Refused("the tape ends too early")
         entry = self.entries[self.at]
@@ -560,13 +560,29 @@ def root_up(square):
     return found if Fraction(found) ** 2 >= square else math.nextafter(found, INF)
 
 
+def usable(*numbers):
+    """What a release is made of has to leave its squares finite."""
+    if not all(2.0**-500 <= one <= 2.0**500 for one in numbers):
+        raise Refused("a budget, a bound or noise beyond floats")
+
+
+def usable_noise(size, step=None):
+    """A scale or a deviation; step: of discrete noise."""
+    usable(size, size if step is None else step)
+    if step is not None and size > 2.0**57 * step:
+        raise Refused("noise of more than 2^57 steps")
+
+
 def gaussian_charge(mu, bound, relation, noise, touched):
     """Gaussian noise of an L2 sensitivity, on a grid where it is discrete."""
+    usable(mu, bound)
     if noise == "floating":
+        usable_noise(quotient_up(bound, mu))
         mechanism = {"name": "Gaussian", "sd": quotient_up(bound, mu).hex()}
     else:
         step = noise_step(bound / mu)
         bound = at_least(Fraction(bound) + Fraction(step) * Fraction(root_up(touched)))
+        usable_noise(quotient_up(bound, mu), step)
         mechanism = {"name": "DiscreteGaussian", "sd": quotient_up(bound, mu).hex(), "step": step.hex()}
     return mechanism, {"bound": bound.hex(), "norm": "2", "relation": relation}
 
@@ -581,19 +597,30 @@ def changed(relation):
     return 1 if relation == "add-remove" else 2
 
 
+def sampled_by(relation):
+    """The law of a sample."""
+    return "poisson" if relation == "add-remove" else "without-replacement"
+
+
 def exponential_charge(epsilon, bound, relation, sampler="gumbel"):
     """The exponential mechanism of a range, and its sensitivity."""
-    mechanism = {"name": "Exponential", "coefficient": quotient_down(epsilon, bound).hex(), "sampler": sampler}
+    usable(epsilon, bound)
+    coefficient = quotient_down(epsilon, bound)
+    usable(coefficient)
+    mechanism = {"name": "Exponential", "coefficient": coefficient.hex(), "sampler": sampler}
     return mechanism, {"bound": bound.hex(), "norm": "range", "relation": relation}
 
 
 def laplace_charge(epsilon, bound, relation, noise, touched):
     """Laplace noise of an L1 sensitivity, on a grid where it is discrete."""
+    usable(epsilon, bound)
     if noise == "floating":
+        usable_noise(quotient_up(bound, epsilon))
         mechanism = {"name": "Laplace", "scale": quotient_up(bound, epsilon).hex()}
     else:
         step = noise_step(bound / epsilon)
         bound = step * math.floor(bound / step + touched)
+        usable_noise(quotient_up(bound, epsilon), step)
         mechanism = {"name": "DiscreteLaplace", "scale": quotient_up(bound, epsilon).hex(), "step": step.hex()}
     return mechanism, {"bound": bound.hex(), "norm": "1", "relation": relation}
 
@@ -627,7 +654,7 @@ def check(params, domains):
             raise Refused(f"{name} = {value}")
 
 
-BIG = 2.0**500
+EPSILON = (1e-60, 1e15, False, False)
 WORDS = {
     "relation": ("add-remove", "replace-one"),
     "noise": ("discrete", "floating"),
@@ -665,12 +692,12 @@ def dpboost_check(p):
     check(
         p,
         {
-            "epsilon": (0, BIG, True, False),
-            "trees": (1, BIG, False, False),
-            "trees_per_ensemble": (1, BIG, False, False),
+            "epsilon": EPSILON,
+            "trees": (1, 1e6, False, False),
+            "trees_per_ensemble": (1, 1e6, False, False),
             "depth": (1, 16, False, False),
             "bins": (1, 60000, False, False),
-            "regularisation": (GRID, BIG, False, False),
+            "regularisation": (GRID, INF, False, True),
             "shrinkage": (0.001, 1, False, True),
             "gradient_bound": (GRID, 1024, True, False),
         },
@@ -786,7 +813,7 @@ def dpboost_train(p, schema, x, y, tape):
         scores, trees = [num(0.0)] * len(y), []
         for number_, blocks in enumerate(dpboost_blocks(p)):
             scope = f"score {output}/ensemble {number_}"
-            _, block_of = tape.take(scope, "assign", [len(y)])
+            _, block_of = tape.take(scope, "assign", [len(y)], ["partition", [share.hex() for share, _ in blocks]])
             for t, (_, clip) in enumerate(blocks):
                 path = f"{scope} {t}" if len(blocks) > 1 else scope
                 found = [dpboost_statistics(p, schema, s, label) for s, label in zip(scores, labels)]
@@ -824,7 +851,7 @@ def inprivate_check(p):
     check(
         p,
         {
-            "epsilon": (0, BIG, True, False),
+            "epsilon": EPSILON,
             "owners": (1, 1e5, False, False),
             "rounds": (1, 60, False, False),
             "depth": (1, 16, False, False),
@@ -832,7 +859,7 @@ def inprivate_check(p):
             "split_share": (0, 1, True, True),
             "residual_bound": (GRID, 1024, True, False),
             "leaf_bound": (0, 1e100, True, False),
-            "damping": (0, BIG, False, False),
+            "damping": (0, INF, False, True),
             "shrinkage": (0, 1, True, False),
         },
     )
@@ -913,7 +940,8 @@ def inprivate_train(p, schema, x, y, tape):
     options, turns = options_of(candidates), inprivate_dealt(p)
     labels = [[signed_label(p, schema, k, one) for one in y] for k in range(schema.scores)]
     scores, trees = [[num(0.0)] * len(y) for _ in labels], [[] for _ in labels]
-    _, block_of = tape.take("owner and round", "assign", [len(y)])
+    dealt = ["partition", [share.hex() for share in turns]]
+    _, block_of = tape.take("owner and round", "assign", [len(y)], dealt)
     for t in range(len(turns)):
         scope = f"owner and round {t}" if len(turns) > 1 else "owner and round"
         used, made = selected(block_of, t), []
@@ -958,13 +986,13 @@ def dpxgboost_check(p):
     check(
         p,
         {
-            "epsilon": (0, BIG, True, False),
+            "epsilon": EPSILON,
             "trees": (1, 1e5, False, False),
             "depth": (1, 12, False, False),
             "bins": (1, 254, False, False),
             "sketch_bins": (2, 255, False, False),
             "subsample": (0, 1, True, False),
-            "regularisation": (GRID, BIG, False, False),
+            "regularisation": (GRID, INF, False, True),
             "child_minimum": (1, 1e9, False, False),
             "gradient_bound": (GRID, 1024, True, False),
             "columns": (0, 1, True, False),
@@ -1066,12 +1094,18 @@ def dpxgboost_parted(weights, count):
     return found[1:] or [len(weights) // 2]
 
 
+def dpxgboost_edges(noisy, count):
+    """At most `count` edges that part noisy weights; without a positive one all bins count alike."""
+    kept = [w if w > 0 else num(0.0) for w in noisy]
+    return dpxgboost_parted(kept if any(kept) else [num(1.0)] * len(kept), count)
+
+
 def dpxgboost_sketch(p, weights, path, tape):
     """Edges of every feature from one noisy histogram of all."""
     noise, found = tape.noise(path, [w for one in weights for w in one]), []
     for one in weights:
-        kept, noise = [w if w > 0 else num(0.0) for w in noise[: len(one)]], noise[len(one) :]
-        found.append(dpxgboost_parted(kept if any(kept) else [num(1.0)] * len(one), p["bins"]))
+        found.append(dpxgboost_edges(noise[: len(one)], p["bins"]))
+        noise = noise[len(one) :]
     return found
 
 
@@ -1080,22 +1114,26 @@ def dpxgboost_halvings(count):
     return max(1, (count + 1).bit_length() - 1)
 
 
+def dpxgboost_halves(weights, edges, most):
+    """Utilities of the edges below `most` in each interval between a feature's edges so far."""
+    sums, bins, table = [num(0.0)], len(weights), []
+    for w in weights:
+        sums.append(sums[-1] + w)
+    ends = [0, *(min(max(e, 0), bins) for e in sorted(edges)), bins]
+    for low, high in itertools.pairwise(ends):
+        inside = [low <= e <= high and e < bins for e in range(1, most)]
+        table.append([
+            -abs((sums[e] - sums[low]) - (sums[high] - sums[e])) / 2.0 if inside[e - 1] else num(-INF)
+            for e in range(1, most)
+        ])  # fmt: skip
+    return table
+
+
 def dpxgboost_medians(p, weights, path, tape):
     """Edges of every feature by halving all intervals of its bins."""
     most, chosen = max(map(len, weights)), [[] for _ in weights]
     for level in range(dpxgboost_halvings(p["bins"])):
-        table = []
-        for one, edges in zip(weights, chosen):
-            sums, bins = [num(0.0)], len(one)
-            for w in one:
-                sums.append(sums[-1] + w)
-            ends = [0, *(min(max(e, 0), bins) for e in sorted(edges)), bins]
-            for low, high in itertools.pairwise(ends):
-                inside = [low <= e <= high and e < bins for e in range(1, most)]
-                table.append([
-                    -abs((sums[e] - sums[low]) - (sums[high] - sums[e])) / 2.0 if inside[e - 1] else num(-INF)
-                    for e in range(1, most)
-                ])  # fmt: skip
+        table = chained(dpxgboost_halves(one, edges, most) for one, edges in zip(weights, chosen))
         options = [[num(float(e))] for e in range(1, most)]
         picks = [int(one[0]) for one in tape.choose(f"{path} {level}", table, options)]
         for f, edges in enumerate(chosen):
@@ -1200,7 +1238,8 @@ def dpxgboost_train(p, schema, x, y, tape):
             found = [dpxgboost_statistics(p, schema, s, label) for s, label in zip(scores, labels)]
             used = list(range(len(y)))
             if rate < 1:
-                used = selected(tape.take(f"{scope}/rows", "assign", [len(y)])[1], 0)
+                law = [sampled_by(p["relation"]), float(rate).hex()]
+                used = selected(tape.take(f"{scope}/rows", "assign", [len(y)], law)[1], 0)
                 scope = f"{scope}/rows"
             used = [i for i in used if found[i][1]]
             g, h = [found[i][0]["g"] for i in used], [found[i][0]["h"] for i in used]
@@ -1302,7 +1341,7 @@ def dpxgboost_plan(p, schema):
     if setting(p, "delta") > 0:
         raise NotImplementedError("plans with a delta")
     (most, bound, touched), relation = dpxgboost_bound(p), p["relation"]
-    method, events = "poisson" if relation == "add-remove" else "without-replacement", []
+    method, events = sampled_by(relation), []
     once, trees = dpxgboost_budget(p, schema)
     for _ in range(schema.scores):
         events += dpxgboost_sketches(p, schema, once) if p["sketch_per"] == "run" else []
@@ -1331,20 +1370,20 @@ def fedgbdt_check(p):
     check(
         p,
         {
-            "epsilon": (0, BIG, True, False),
+            "epsilon": EPSILON,
             "delta": (0, 1, True, True),
             "depth": (1, 12, False, False),
             "bins": (1, 60000, False, False),
-            "trees": (1, BIG, False, False),
-            "batch": (1, BIG, False, False),
-            "regularisation": (0, BIG, True, False),
+            "trees": (1, 1e6, False, False),
+            "batch": (1, 1e6, False, False),
+            "regularisation": (0, INF, True, True),
             "shrinkage": (0, 1e100, True, False),
             "leaf_clip": (0, 1e100, True, False),
             "gradient_bound": (GRID, 1024, True, False),
-            "split_penalty": (0, BIG, False, False),
-            "rounds": (1, BIG, False, False),
-            "records_each": (1, BIG, False, False),
-            **({} if p["features_per_tree"] is None else {"features_per_tree": (1, BIG, False, False)}),
+            "split_penalty": (0, INF, False, True),
+            "rounds": (1, 1e6, False, False),
+            "records_each": (1, 1e6, False, False),
+            **({} if p["features_per_tree"] is None else {"features_per_tree": (1, 1e6, False, False)}),
             **({} if p["batch_share"] is None else {"batch_share": (0, 1, True, False)}),
         },
     )
@@ -1460,7 +1499,7 @@ def fedgbdt_train(p, schema, x, y, tape):
             h = None if schema.regression or p["update"] != "newton" else [one["h"] for one in found]
             placed = []
             for t in batch:
-                _, u = tape.take(f"score {output}/tree {t}/splits", "draw", [nodes, 2])
+                _, u = tape.take(f"score {output}/tree {t}/splits", "draw", [nodes, 2], ["uniform"])
                 splits = random_tree(
                     candidates, schema.categorical, [u[2 * k : 2 * k + 2] for k in range(nodes)], p["depth"]
                 )
@@ -1533,7 +1572,7 @@ def sgbdt_check(p):
     check(
         p,
         {
-            "epsilon": (0, BIG, True, False),
+            "epsilon": EPSILON,
             "delta": (0, 1, True, True),
             "trees": (1, 10000, False, False),
             "extra_trees": (0, 10000, False, False),
@@ -1544,7 +1583,7 @@ def sgbdt_check(p):
             "gradient_bound": (2 * GRID, 1, False, False),
             "hessian_bound": (2 * GRID, 1, False, False),
             "label_bound": (2 * GRID, 1, False, False),
-            "regularisation": (0, BIG, True, False),
+            "regularisation": (0, INF, True, True),
             "leaf_clip": (0, 1e100, True, False),
             "support_weight": (0, 1, True, True),
             "count_share": (0, 1, True, True),
@@ -1593,10 +1632,10 @@ def sgbdt_splits(p, schema, tree, prefix, tape):
     """The public splits of one tree."""
     nodes, width = 2 ** p["depth"] - 1, len(schema.features)
     if p["features"] == "uniform":
-        features = tape.take(f"{prefix}/features", "draw", [nodes])[1]
+        features = tape.take(f"{prefix}/features", "draw", [nodes], ["integers", width])[1]
     else:
         features = [tree % width] * nodes
-    where = tape.take(f"{prefix}/values", "draw", [nodes])[1]
+    where = tape.take(f"{prefix}/values", "draw", [nodes], ["uniform"])[1]
     share = where
     if p["values"] == "grid":
         points = p["grid_points"]
@@ -1746,6 +1785,8 @@ def sgbdt_plan(p, schema):
     mechanism = {"name": "Gaussian", "sd": [one.hex() for one in deviations]}
     if noise == "discrete":
         mechanism |= {"name": "DiscreteGaussian", "step": GRID.hex()}
+    for sd in deviations:
+        usable_noise(sd, GRID if noise == "discrete" else None)
     bound = {"bound": root_up(sum(exact)).hex(), "norm": "whitened", "relation": p["relation"]}
     one_round = {"subsample": rate, "method": "poisson", "event": release("leaves", (mechanism, bound))}
     share, events = float(setting(p, "epsilon")) * float(setting(p, "initial_share")) / schema.scores, []
@@ -1808,7 +1849,8 @@ def sgbdt_train(p, schema, x, y, tape):
                 room = [
                     accounts.pays(i, sgbdt_cost(p, one["g"], one["h"], bounds, squared)) for i, one in enumerate(both)
                 ]
-            sample = selected(tape.take(f"{prefix}/sample", "assign", [len(y)])[1], 0)
+            law = ["poisson", float(setting(p, "subsample")).hex()]
+            sample = selected(tape.take(f"{prefix}/sample", "assign", [len(y)], law)[1], 0)
             sample = [i for i in sample if room[i]]
             found = [sgbdt_statistics(p, schema, scores[i], labels[i])[0] for i in sample]
             h = None if schema.regression else [one["h"] for one in found]
@@ -1827,7 +1869,7 @@ def sgbdt_train(p, schema, x, y, tape):
 def grove_check(p):
     """Domains of the parameters."""
     domains = {
-        "epsilon": (0, BIG, True, False),
+        "epsilon": EPSILON,
         "delta": (0, 1, True, True),
         "rows": (1, 10**12, False, False),
         "bins": (1, 63, False, False),
@@ -2312,8 +2354,8 @@ def grove_train(p, schema, x, y, tape):
             _, scale = grove_read_off("residuals", residuals, unit, nu, share, least, p["rows"], tape)
             left = grove_narrower(unit, scale)
             padding, unit, p = padding * left / unit, left, {**p, "residual": float(left).hex()}
-        which = tape.take(f"tree {number}/features", "draw", [width - 1])[1]
-        where = tape.take(f"tree {number}/values", "draw", [width - 1])[1]
+        which = tape.take(f"tree {number}/features", "draw", [width - 1], ["uniform"])[1]
+        where = tape.take(f"tree {number}/values", "draw", [width - 1], ["uniform"])[1]
         used = grove_used(p, schema, depth, deep)
         splits = grove_tree(p, schema, candidates, *state, number, depth, used, which, where)
         leaf = [leaf_of(one, splits, schema.categorical) for one in x]
@@ -2383,6 +2425,8 @@ def grove_plan(p, schema):
             whole += (schema.scores - 1) * (b * b + square * d * d)
         norm = (root_up(whole) + 2.0**-22) * changed(relation)
         sd = norm / (mu * math.sqrt(share / count))
+        for one in (sd, sd / float(a)):
+            usable_noise(one, GRID if noise == "discrete" else None)
         mechanism = {"name": "Gaussian", "sd": [sd.hex(), (sd / float(a)).hex()] * schema.scores}
         if noise == "discrete":
             mechanism = {**mechanism, "name": "DiscreteGaussian", "step": GRID.hex()}
@@ -2612,6 +2656,14 @@ def op_scores(paper, i):
     left, right = rows(i["left"]), rows(i["right"])
     found = [fedgbdt_score((a, b), (c, d), i["params"]) for a, b, c, d in zip(*left, *right)]
     return {"scores": out(found)}
+
+
+def op_edges(paper, i):
+    return {"edges": out_whole(dpxgboost_edges(flat(i["weights"]), i["count"]))}
+
+
+def op_medians(paper, i):
+    return {"utility": out(dpxgboost_halves(flat(i["weights"]), flat(i["chosen"]), i["most"]))}
 
 
 def op_between(paper, i):

@@ -15,13 +15,14 @@ class Further(NamedTuple):
     """target: of its schema. settings: those that are fixed. far: where a few labels are, 1 for high, -1 for low.
 
     0: labels are as those of other vectors. features: many are three numeric ones that can be split, one
-    that cannot, and two categorical ones; categories are the latter alone. records: at least so many.
+    that cannot, and two categorical ones; categories are the latter alone; even are all of them, the one that cannot
+    be split first, categorical ones last. records: at least so many.
     """
 
     target: str
     settings: dict[str, Any]
     far: int = 0
-    features: Literal["drawn", "one", "many", "categories"] = "drawn"
+    features: Literal["drawn", "one", "many", "categories", "even"] = "drawn"
     records: int = 8
 
 
@@ -74,7 +75,7 @@ FURTHER: dict[str, tuple[Further, ...]] = {
             "extra_trees": 4, "regularisation": 1.0, "subsample": 0.25, "epsilon": 8.0,
         }),
         Further("regression", {
-            "gradient_bound": 0.8, "label_bound": 0.25, "weights": "slides", "support_weight": 0.2, "orders": "joint",
+            "gradient_bound": 0.8, "label_bound": 0.3, "weights": "slides", "support_weight": 0.2, "orders": "joint",
             "count_share": 0.7, "initial_share": 0.2, "trees": 2, "extra_trees": 4, "leaf_clip": 0.5, "shrinkage": 0.4,
             "epsilon": 8.0, "delta": 2.0**-13, "subsample": 0.5,
         }),
@@ -108,8 +109,9 @@ WHOLE: dict[str, tuple[Further, ...]] = {
     ),
     "dpxgboost": (
         Further("regression", SKETCHED | {
-            "trees": 3, "depth": 2, "candidates": "sketch", "sketch_per": "tree", "columns": 0.5, "missing": "learned",
-            "leaf": "laplace", "noise": "floating", "loss": "square", "relation": Relation.ADD_REMOVE, "subsample": 1.0,
+            "trees": 3, "depth": 2, "candidates": "sketch", "sketch_per": "tree", "columns": 5 / 6,
+            "missing": "learned", "leaf": "laplace", "noise": "floating", "loss": "square", "subsample": 1.0,
+            "relation": Relation.ADD_REMOVE,
         }, features="many", records=12),
         Further("binary", SKETCHED | {
             "trees": 2, "depth": 2, "candidates": "quantiles", "sketch_per": "tree", "columns": 0.4, "missing": "left",
@@ -119,10 +121,12 @@ WHOLE: dict[str, tuple[Further, ...]] = {
         Further("classes", SKETCHED | {
             "trees": 2, "depth": 1, "candidates": "sketch", "sketch_per": "run", "columns": 0.7, "loss": "log",
             "gain": "count", "relation": Relation.REPLACE_ONE, "noise": "discrete", "bins": 5, "child_minimum": 3,
+            "gradient_bound": 2.0,
         }, features="many", records=12),
         Further("regression", SKETCHED | {
             "trees": 2, "depth": 2, "candidates": "quantiles", "sketch_per": "run", "columns": 0.25, "bins": 7,
             "subsample": 0.5, "sketch_part": 3.0, "relation": Relation.ADD_REMOVE, "noise": "floating",
+            "gradients": "filter", "gradient_bound": 0.3,
         }, features="many", records=12),
         Further("binary", SKETCHED | {
             "trees": 2, "depth": 1, "candidates": "sketch", "sketch_per": "tree", "columns": 1.0, "loss": "log",
@@ -166,17 +170,26 @@ AVERAGED: tuple[Further, ...] = tuple(
     for relation in BOTH
 )  # fmt: skip
 """Of the federated framework: bounds of gradients that are not 1, where they matter and where they do not."""
+SPENT: dict[str, Any] = {
+    "trees": 1, "extra_trees": 6, "depth": 2, "subsample": 0.5, "epsilon": 1.0, "delta": 1e-5, "initial_share": 0.0,
+    "shrinkage": 1.0, "support": "max", "weights": "relative", "orders": "one", "noise": "floating",
+    "regularisation": 2.0**-10, "gradient_bound": 0.125, "leaf_clip": 0.125, "support_weight": 2.0**-20,
+}  # fmt: skip
+"""Of S-GBDT: records that spend all of their budget in one round and next to nothing in another; with another bound,
+two costs of sum 0.9998 of it; with joint orders, the least of which is a quarter of 10, and of 11."""
 LAST: dict[str, tuple[Further, ...]] = {
     "dpboost": (
         Further("regression", {"trees": 3, "trees_per_ensemble": 3, "shrinkage": 0.9, "scheme": "dpboost",
                                "gradient_bound": 1.0, "regularisation": 0.1, "depth": 1, "bins": 3}),
     ),
     "inprivate": (Further("binary", {"residual_bound": 0.3, "owners": 1, "rounds": 2, "depth": 1}),),
-    "dpxgboost": tuple(
-        Further("regression", SKETCHED | {
+    "dpxgboost": (
+        *(Further("regression", SKETCHED | {
             "trees": 2, "depth": 1, "candidates": candidates, "sketch_per": per, "columns": 1.0, "loss": "square",
-        }, features="categories", records=12)
-        for candidates, per in (("sketch", "run"), ("quantiles", "tree"))
+        }, features="categories", records=12) for candidates, per in (("sketch", "run"), ("quantiles", "tree"))),
+        Further("regression", SKETCHED | {
+            "trees": 2, "depth": 2, "candidates": "uniform", "columns": 1.0, "loss": "square", "child_minimum": 4,
+        }, features="even", records=12),
     ),
     "fedgbdt": (
         *AVERAGED,
@@ -189,12 +202,17 @@ LAST: dict[str, tuple[Further, ...]] = {
         Further("binary", {"accounting": "renyi", "epsilon": 2.0**-12, "delta": 2.0**-30, "trees": 1}),
         Further("binary", {"accounting": "renyi", "epsilon": 400.0, "delta": 2.0**-4, "trees": 1}),
     ),
-    "sgbdt": tuple(
-        Further(target, {
+    "sgbdt": (
+        *(Further(target, {
             "values": "grid", "grid_points": points, "initial_share": 0.3, "epsilon": 2.0**-4, "trees": 2, "depth": 2,
             "subsample": 0.5, "features": "uniform",
-        }, features="many", records=10)
-        for target, points in (("regression", 1), ("binary", 5))
+        }, features="many", records=10) for target, points in (("regression", 1), ("binary", 5))),
+        Further("regression", SPENT, records=36),
+        Further("regression", SPENT | {"gradient_bound": 0.62515, "subsample": 1.0}, records=36),
+        *(Further("regression", SPENT | {
+            "orders": "joint", "epsilon": epsilon, "subsample": rate, "extra_trees": 8, "gradient_bound": 1.0,
+            "support_weight": 2.0**-4, "regularisation": 1.0,
+        }, records=36) for epsilon, rate in ((1.6, 0.5), (1.2, 0.25))),
     ),
     "grove": (),
 }  # fmt: skip

@@ -78,8 +78,9 @@ def schema_of(chance: random.Random, target: str, *, numeric_only: bool = False)
     return wider.schema(chance, schema, numeric_only=numeric_only) if is_fresh() else schema
 
 
-def with_features(schema: Schema, which: Literal["one", "many", "categories"]) -> Schema:
-    """The schema with its first feature, or six: numeric ones, one of equal bounds, and categorical ones; or these."""
+def with_features(schema: Schema, which: Literal["one", "many", "categories", "even"]) -> Schema:
+    """The schema with its first feature, or six: numeric ones, one of equal bounds, and categorical ones; or these;
+    or all six, the one of equal bounds first and numeric ones before categorical ones."""
     if which == "one":
         return replace(schema, features=schema.features[:1])
     features: tuple[Feature, ...] = (
@@ -88,6 +89,8 @@ def with_features(schema: Schema, which: Literal["one", "many", "categories"]) -
     )  # fmt: skip
     if which == "categories":
         features = tuple(one for one in features if isinstance(one, Categorical))
+    if which == "even":
+        features = tuple(sorted(features, key=lambda one: (isinstance(one, Categorical), one.name != "even")))
     return replace(schema, features=features)
 
 
@@ -236,7 +239,8 @@ class MadeSource:
         shape = request.size if isinstance(request.size, tuple) else (request.size,)
         count = int(np.prod(shape))
         if request.law[0] == "uniform":
-            found: Array = np.array([self._chance.randrange(2**12) / 2**12 for _ in range(count)])
+            steps = 4 if request.path[-1] == "columns" else 2**12  # of columns some are equal
+            found: Array = np.array([self._chance.randrange(steps) / steps for _ in range(count)])
         else:
             high = request.law[1] if request.law[0] == "integers" else len(request.law[1])
             found = np.array([self._chance.randrange(high) for _ in range(count)], dtype=np.int64)

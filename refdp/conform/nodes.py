@@ -16,7 +16,7 @@ from refdp.conform.made import MadeSource, chance_of, params_of, records_of, sch
 from refdp.conform.plain import hexed, mechanism_out
 from refdp.conform.vector import CHOICES, Vector, floats, params_json, schema_json, wholes
 from refdp.data import candidates as grids
-from refdp.data import kernels
+from refdp.data import kernels, sketch
 from refdp.data.candidates import Candidates
 from refdp.data.codes import Dense
 from refdp.data.losses import GRID, grid_floor
@@ -38,6 +38,9 @@ def node(paper: str) -> Iterator[Vector]:
             yield from NODES[paper](paper, chance)
     for number, one in enumerate(FURTHER[paper] if paper != "grove" else ()):
         yield from NODES[paper](paper, chance_of(paper, "further node", number), one.target, one.settings)
+    if paper == "dpxgboost":
+        for number in range(6):
+            yield from _parted(chance_of(paper, "parted", number))
     if paper == "grove":
         yield from (_on_edges(chance_of(paper, "edges", number)) for number in range(6))
 
@@ -199,6 +202,21 @@ def _both(first: Any, second: Any) -> Any:
         yield from second(paper, chance, *further)
 
     return made
+
+
+def _parted(chance: random.Random) -> Iterator[Vector]:
+    """DP-XGBoost's sketch of one feature, and utilities of its medians: weights with ties at every rank."""
+    weights, count = [chance.choice((-1.0, 0.0, 1.0, 1.0, 2.0)) for _ in range(12)], chance.choice((3, 4))
+    kept = [max(one, 0.0) for one in weights]
+    weights.append(2 * sum(kept) / (count - 2))  # so that a rank is the middle of the last bin
+    found = sketch.quantile_edges(np.array(weights), count)
+    yield Vector("edges", "ranks on edges of bins and in the middle of the last one", {
+        "weights": floats(weights), "count": count}, {"edges": wholes(found)}, ("TieBroken",))  # fmt: skip
+    chosen, most = np.array(chance.choices(range(1, 12), k=3)), 13 + chance.choice((0, 2))
+    utility = sketch._medians(np.array(kept), chosen, most)
+    yield Vector("medians", "edges at the ends of intervals, equal ones, and beyond a feature's bins", {
+        "weights": floats(kept), "chosen": wholes(chosen), "most": most},
+        {"utility": floats(utility)}, ("TieBroken", "OrderOfOperations"))  # fmt: skip
 
 
 def _noisy_counts(chance: random.Random, thresholds: int) -> Floats:

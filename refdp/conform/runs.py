@@ -6,6 +6,7 @@ import math
 import random
 from collections.abc import Iterator
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -307,48 +308,57 @@ BAD: dict[str, tuple[tuple[str, Any], ...]] = {
 
 
 BEYOND: dict[str, tuple[tuple[str, Any], ...]] = {
-    "dpboost": (("epsilon", math.inf), ("epsilon", math.nan), ("trees_per_ensemble", 0), ("bins", 60_001),
+    "dpboost": (("epsilon", math.inf), ("epsilon", math.nan), ("epsilon", 1.001e15), ("epsilon", 0.999e-60),
+                ("trees", 1_000_001), ("trees_per_ensemble", 0), ("bins", 60_001), ("regularisation", 2.0**600),
                 ("regularisation", 2.0**-25), ("regularisation", math.inf), ("shrinkage", 2.0**-10),
                 ("gradient_bound", 2.0**-24), ("gradient_bound", 1024.5), ("gradient_bound", -1.0)),
-    "inprivate": (("epsilon", math.inf), ("owners", 100_001), ("depth", 17), ("bins", 60_001),
-                  ("residual_bound", 2.0**-24), ("residual_bound", 1024.5), ("leaf_bound", 0.0),
-                  ("leaf_bound", 1.001e100), ("damping", -(2.0**-10)), ("shrinkage", 1 + 2.0**-52)),
-    "dpxgboost": (("epsilon", math.inf), ("trees", 100_001), ("depth", 0), ("bins", 0), ("sketch_bins", 256),
-                  ("child_minimum", 1_000_000_001), ("regularisation", 2.0**-25), ("shrinkage", 1.001e100),
-                  ("gradient_bound", 2.0**-24), ("gradient_bound", 1024.5), ("ratio_bound", 2.0**-24),
-                  ("ratio_bound", math.inf), ("level_growth", 0.0), ("split_part", math.inf), ("leaf_part", 0.0),
-                  ("count_part", 0.0), ("count_weight", 0.0)),
-    "fedgbdt": (("epsilon", math.inf), ("epsilon", math.nan), ("gradient_bound", 0.0), ("gradient_bound", -1.0),
-                ("gradient_bound", 2.0**-24), ("gradient_bound", 1024.5), ("gradient_bound", math.inf),
-                ("split_penalty", -(2.0**-20)), ("split_penalty", math.inf), ("regularisation", math.inf),
-                ("leaf_clip", 1.001e100), ("shrinkage", 1.001e100), ("depth", 0), ("bins", 60_001),
-                ("batch_share", 0.0), ("batch_share", 1 + 2.0**-52), ("features_per_tree", 0), ("rounds", 0),
-                ("records_each", 0), ("splits", "other"), ("candidates", "other"), ("interactions", "other"),
-                ("sensitivities", "other"), ("accounting", "other"), ("noise_by", "other")),
-    "sgbdt": (("epsilon", math.inf), ("delta", 1.0), ("depth", 0), ("grid_points", 0), ("grid_points", 60_001),
+    "inprivate": (("epsilon", math.inf), ("epsilon", 1.001e15), ("epsilon", 0.999e-60), ("damping", math.inf),
+                  ("owners", 100_001), ("depth", 17), ("bins", 60_001), ("residual_bound", 2.0**-24),
+                  ("residual_bound", 1024.5), ("leaf_bound", 0.0), ("leaf_bound", 1.001e100), ("damping", -(2.0**-10)),
+                  ("damping", math.nan), ("shrinkage", 1 + 2.0**-52)),
+    "dpxgboost": (("epsilon", math.inf), ("epsilon", 1.001e15), ("epsilon", 0.999e-60), ("split_part", 2.0**-600),
+                  ("leaf_part", 2.0**-600), ("trees", 100_001), ("depth", 0), ("bins", 0),
+                  ("sketch_bins", 256), ("child_minimum", 1_000_000_001), ("regularisation", 2.0**-25),
+                  ("shrinkage", 1.001e100), ("gradient_bound", 2.0**-24), ("gradient_bound", 1024.5),
+                  ("ratio_bound", 2.0**-24), ("ratio_bound", math.inf), ("level_growth", 0.0), ("split_part", math.inf),
+                  ("leaf_part", 0.0), ("count_part", 0.0), ("count_weight", 0.0)),
+    "fedgbdt": (("epsilon", math.inf), ("epsilon", math.nan), ("epsilon", 1.001e15), ("epsilon", 0.999e-60),
+                ("trees", 1_000_001), ("gradient_bound", 0.0), ("gradient_bound", -1.0), ("gradient_bound", 2.0**-24),
+                ("gradient_bound", 1024.5), ("gradient_bound", math.inf), ("split_penalty", -(2.0**-20)),
+                ("split_penalty", math.inf), ("regularisation", math.inf), ("leaf_clip", 1.001e100),
+                ("shrinkage", 1.001e100), ("depth", 0), ("bins", 60_001), ("batch_share", 0.0),
+                ("batch_share", 1 + 2.0**-52), ("features_per_tree", 0), ("rounds", 0), ("records_each", 0),
+                ("splits", "other"), ("candidates", "other"), ("interactions", "other"), ("sensitivities", "other"),
+                ("accounting", "other"), ("noise_by", "other")),
+    "sgbdt": (("epsilon", math.inf), ("epsilon", 1.001e15), ("epsilon", 0.999e-60), ("regularisation", math.inf),
+              ("support_weight", 2.0**-1020), ("delta", 1.0), ("depth", 0), ("grid_points", 0), ("grid_points", 60_001),
               ("extra_trees", -1), ("trees", 10_001), ("subsample", 1 + 2.0**-52), ("shrinkage", 1 + 2.0**-52),
               ("gradient_bound", 3 * 2.0**-25), ("gradient_bound", 1 + 2.0**-52), ("hessian_bound", 3 * 2.0**-25),
               ("label_bound", 3 * 2.0**-25), ("label_bound", 1 + 2.0**-52), ("leaf_clip", 0.0),
               ("leaf_clip", 1.001e100), ("count_share", 0.0), ("count_share", 1.0), ("orders", "other")),
-    "grove": (("epsilon", math.inf), ("delta", 1.0), ("rows", 10**12 + 1), ("bins", 0), ("bins", 64), ("trees", 10_001),
-              ("depth", 0), ("shrinkage", 2.0**-23), ("residual", 2.0**-23), ("residual", 1 + 2.0**-52),
-              ("hessian_weight", 0.0), ("threshold_share", 0.0), ("threshold_share", 0.5 + 2.0**-53),
-              ("start_share", 0.0), ("start_share", 0.40625), ("explore", 1 + 2.0**-52), ("feature_share", -0.0625),
-              ("feature_share", 0.90625), ("score_noise", 2.0**-10), ("score_noise", 1000.5)),
+    "grove": (("epsilon", math.inf), ("epsilon", 1.001e15), ("epsilon", 0.999e-60), ("delta", 1.0),
+              ("rows", 10**12 + 1), ("bins", 0), ("bins", 64), ("trees", 10_001), ("depth", 0), ("shrinkage", 2.0**-23),
+              ("residual", 2.0**-23), ("residual", 1 + 2.0**-52), ("hessian_weight", 0.0), ("threshold_share", 0.0),
+              ("threshold_share", 0.5 + 2.0**-53), ("start_share", 0.0), ("start_share", 0.40625),
+              ("explore", 1 + 2.0**-52), ("feature_share", -0.0625), ("feature_share", 0.90625),
+              ("score_noise", 2.0**-10), ("score_noise", 1000.5)),
 }  # fmt: skip
-"""Just outside of domains."""
+"""Just outside of domains, and settings inside of them that leave a budget or noise beyond 2^-500 to 2^500."""
 AT: dict[str, tuple[tuple[str, Any], ...]] = {
-    "dpboost": (("regularisation", 2.0**-24), ("shrinkage", 0.001), ("gradient_bound", 1024.0),
-                ("gradient_bound", 2.0**-24 + 2.0**-76), ("depth", 16)),
-    "inprivate": (("rounds", 60), ("depth", 16), ("residual_bound", 1024.0), ("leaf_bound", 1e100), ("damping", 0.0),
-                  ("shrinkage", 1.0)),
-    "dpxgboost": (("depth", 12), ("bins", 254), ("sketch_bins", 255), ("child_minimum", 1_000_000_000),
-                  ("regularisation", 2.0**-24), ("shrinkage", 1e100), ("gradient_bound", 1024.0), ("columns", 1.0)),
-    "fedgbdt": (("gradient_bound", 1024.0), ("gradient_bound", 2.0**-24 + 2.0**-76), ("split_penalty", 0.0),
-                ("leaf_clip", 1e100), ("shrinkage", 1e100), ("depth", 12), ("batch_share", 1.0)),
-    "sgbdt": (("depth", 8), ("subsample", 1.0), ("shrinkage", 1.0), ("gradient_bound", 2.0**-23),
-              ("gradient_bound", 1.0), ("hessian_bound", 2.0**-23), ("hessian_bound", 1.0), ("label_bound", 2.0**-23),
-              ("label_bound", 1.0), ("leaf_clip", 1e100), ("initial_share", 0.0)),
+    "dpboost": (("epsilon", 1e15), ("epsilon", 1e-60), ("regularisation", 2.0**-24), ("shrinkage", 0.001),
+                ("gradient_bound", 1024.0), ("gradient_bound", 2.0**-24 + 2.0**-76), ("depth", 16)),
+    "inprivate": (("epsilon", 1e15), ("epsilon", 1e-60), ("rounds", 60), ("depth", 16), ("residual_bound", 1024.0),
+                  ("leaf_bound", 1e100), ("damping", 0.0), ("shrinkage", 1.0)),
+    "dpxgboost": (("epsilon", 1e15), ("epsilon", 1e-60), ("depth", 12), ("bins", 254), ("sketch_bins", 2),
+                  ("sketch_bins", 255), ("child_minimum", 1_000_000_000), ("regularisation", 2.0**-24),
+                  ("shrinkage", 1e100), ("gradient_bound", 1024.0), ("columns", 1.0)),
+    "fedgbdt": (("regularisation", 2.0**1000), ("gradient_bound", 1024.0), ("gradient_bound", 2.0**-24 + 2.0**-76),
+                ("split_penalty", 0.0), ("leaf_clip", 1e100), ("shrinkage", 1e100), ("depth", 12),
+                ("batch_share", 1.0)),
+    "sgbdt": (("regularisation", 2.0**1000), ("depth", 8), ("subsample", 1.0), ("shrinkage", 1.0),
+              ("gradient_bound", 2.0**-23), ("gradient_bound", 1.0), ("hessian_bound", 2.0**-23),
+              ("hessian_bound", 1.0), ("label_bound", 2.0**-23), ("label_bound", 1.0), ("leaf_clip", 1e100),
+              ("initial_share", 0.0)),
     "grove": (("rows", 1), ("bins", 63), ("depth", 10), ("shrinkage", 1.0), ("residual", 1.0), ("hessian_weight", 3.3),
               ("threshold_share", 0.5), ("start_share", 0.4), ("explore", 1.0), ("feature_share", 0.0),
               ("feature_share", 0.9), ("score_noise", 0.001), ("score_noise", 1000.0)),
@@ -369,6 +379,14 @@ MEDIANS: dict[str, Any] = {
     "trees": 1, "depth": 1, "stopping": "noisy", "relation": Relation.REPLACE_ONE, "noise": "discrete",
 }  # fmt: skip
 """Of a run whose tape is damaged: choices that exclude options, public numbers, a sample of a fixed size."""
+
+TOLD: dict[str, dict[str, Any]] = {
+    "dpboost": {"trees": 2, "trees_per_ensemble": 2, "scheme": "dpboost"},
+    "inprivate": {"rounds": 2},
+    "dpxgboost": {"subsample": 0.5, "relation": Relation.ADD_REMOVE},
+    "sgbdt": {"subsample": 0.5, "features": "uniform"},
+}
+"""Of a run whose tape tells other numbers of its laws: blocks of several shares, rates, and features."""
 
 
 def negative(paper: str) -> Iterator[Vector]:
@@ -401,7 +419,7 @@ def negative(paper: str) -> Iterator[Vector]:
         _, params, records = case(paper, "negative", 0)
         body = {"params": {**params_json(params), name: hexed(value) if isinstance(value, float) else value},
                 "schema": schema_json(records.schema)}  # fmt: skip
-        yield Vector("plan", f"{name} = {value} is just outside its domain", body, {}, ("ParameterDomain",),
+        yield Vector("plan", f"{name} = {value} is outside of what is planned", body, {}, ("ParameterDomain",),
                      result="invalid")  # fmt: skip
     yield from _right(paper)
 
@@ -459,6 +477,7 @@ def _wrong_values(paper: str) -> Iterator[Vector]:
         body = {"params": params_json(replace(params, loss="log")), "schema": schema_json(records.schema)}
         yield Vector("plan", "log loss of a regression", body, {}, ("ParameterDomain",), result="invalid")
         runs.append(case(paper, "wrong values", 3, **MEDIANS))
+    runs.append(case(paper, "wrong values", 4, noise="discrete", **TOLD.get(paper, {})))
     seen = set[str]()
     for chance, params, records in runs:
         source = MadeSource(chance)
@@ -480,6 +499,8 @@ def _damaged(entry: dict[str, Any], utility: Array | None) -> Iterator[tuple[str
     def last(value: str) -> dict[str, Any]:
         return {"values": [*values[:-1], value]}
 
+    for what, told in _told(entry["law"]):
+        yield f"a law {law} with {what}", {"law": [law, told]}
     others = {"release": "draw", "draw": "assign", "assign": "release"}
     yield f"kind {others[kind]} in place of {kind}", {"kind": others[kind]}
     if entry["dtype"] == "float64":
@@ -511,6 +532,23 @@ def _damaged(entry: dict[str, Any], utility: Array | None) -> Iterator[tuple[str
         yield "a choice for each option", {**entry, "law": ["index"], "dtype": "int64", "values": ["0"] * len(values)}
 
 
+def _told(law: list[Any]) -> Iterator[tuple[str, Any]]:
+    """Other numbers in place of those of a law, and what they are."""
+    match law:
+        case ["poisson" | "without-replacement", rate]:
+            yield "half of its rate", hexed(float.fromhex(rate) / 2)
+        case ["partition", shares]:
+            yield "halves of its shares", [hexed(float.fromhex(one) / 2) for one in shares]
+            if shares[::-1] != shares:
+                yield "its shares turned round", shares[::-1]
+        case ["integers", count]:
+            yield "one number more", count + 1
+        case [_, [*fractions]]:
+            yield "its fractions doubled", [str(2 * Fraction(one)) for one in fractions]
+        case [_, fraction]:
+            yield "its fraction doubled", str(2 * Fraction(fraction))
+
+
 def account(paper: str) -> Iterator[Vector]:
     """Plans to epsilon: a claim below the enclosure is wrong, one above it is not tight."""
     for number in range(20):
@@ -528,9 +566,8 @@ def account(paper: str) -> Iterator[Vector]:
         one = Release("x", made, Sensitivity(1.0, norm, f"{paper}/account", Relation.ADD_REMOVE))
         bound = account_of(Plan(Relation.ADD_REMOVE, Repeat(one, count)), delta=delta, quick=gaussian)
         body = {"relation": "add-remove", "delta": hexed(delta), "event": event_json(Repeat(one, count))}
-        low = bound.lower
-        expect = {"lower": hexed(_coarse(low, -1)), "upper": hexed(_coarse(bound.epsilon, 1))}
-        yield Vector("account", f"{count} releases of {type(made).__name__}", body, expect, ("ScaleOff", "NotComposed"))
+        yield Vector("account", f"{count} releases of {type(made).__name__}", body, _enclosed(bound, delta),
+                     ("ScaleOff", "NotComposed"))  # fmt: skip
     yield from _accounts(paper)
 
 
@@ -543,10 +580,9 @@ def _accounts(paper: str) -> Iterator[Vector]:
         event = _normals(chance, paper) if gaussian else _sampled(chance, relation, number // 2)
         delta = 1e-5 if gaussian else 0.0
         bound = account_of(Plan(relation, event), delta=delta, quick=True)
-        low = bound.lower if gaussian else bound.epsilon * (1 - 2.0**-40)
         body = {"relation": str(relation), "delta": hexed(delta), "event": event_json(event)}
-        expect = {"lower": hexed(_coarse(low, -1)), "upper": hexed(_coarse(bound.epsilon, 1))}
-        yield Vector("account", "releases that differ, samples, blocks", body, expect, ("ScaleOff", "NotComposed"))
+        yield Vector("account", "releases that differ, samples, blocks", body, _enclosed(bound, delta),
+                     ("ScaleOff", "NotComposed"))  # fmt: skip
 
 
 def _normals(chance: random.Random, paper: str) -> Event:
@@ -581,10 +617,20 @@ def _sampled(chance: random.Random, relation: Relation, form: int) -> Event:
     return blocks if form == 3 else Sequential((blocks, sampled))
 
 
-def _coarse(number: float, way: int) -> float:
-    """Moved outwards to a multiple of 2^-16: the last places of accountants are no part of a vector."""
-    steps = number * 2**16 * (1 + way * 2.0**-30)
-    return (math.floor(steps) if way < 0 else math.ceil(steps)) / 2**16
+def _enclosed(bound: Any, delta: float) -> dict[str, str]:
+    """What is expected of an epsilon: what a pure one is, is attained. Last places of accountants are no part of it."""
+    return {"lower": hexed(_below(bound.lower if delta else bound.epsilon)), "upper": hexed(_above(bound.epsilon))}
+
+
+def _above(number: float) -> float:
+    """Moved up, to a multiple of 2^-16: what is above costs nothing but tightness."""
+    return math.ceil(number * 2**16 * (1 + 2.0**-30)) / 2**16
+
+
+def _below(number: float) -> float:
+    """Moved down by less than 2^-30 of it, and to 32 significant bits: less is no bound of what the releases cost."""
+    mantissa, exponent = math.frexp(number * (1 - 3 * 2.0**-33))
+    return math.ldexp(math.floor(math.ldexp(mantissa, 32)), exponent - 32)
 
 
 def statistical(paper: str) -> Iterator[Vector]:

@@ -108,7 +108,8 @@ def test_draws_that_are_asked_are_those_of_the_repository(paper: str) -> None:
 
 @pytest.mark.parametrize("paper", TEXTS)
 def test_plans_to_account_are_those_of_the_repository(paper: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The accountant is given what the vector says; its bounds are moved outwards by 2^-30 of them and to a step."""
+    """The accountant is given what the vector says; a lower bound is a pure epsilon itself, moved down by 2^-31 of it,
+    an upper one is moved up to a step."""
     less, more = 1 - 1.5 * 2.0**-30, 1 + 1.5 * 2.0**-30
     asked: list[tuple[str, str, str]] = []
 
@@ -124,8 +125,8 @@ def test_plans_to_account_are_those_of_the_repository(paper: str, monkeypatch: p
     assert asked == [
         (one["input"]["relation"], one["input"]["delta"], json.dumps(one["input"]["event"])) for one in found
     ]
-    for number, (mine, due) in enumerate(zip(found, kept, strict=True)):
+    for mine, due in zip(found, kept, strict=True):
         assert mine == {**due, "id": "x", "expect": mine["expect"]}
-        attained = number >= 20 and "Gaussian" not in json.dumps(due)
-        low = 1.5 - 2.0**-16 if attained else 0.75
-        assert [float.fromhex(mine["expect"][side]) for side in ("lower", "upper")] == [low, 1.5]
+        low = 0.75 * more if "Gaussian" in json.dumps(due) else 1.5 * less
+        lower, upper = (float.fromhex(mine["expect"][side]) for side in ("lower", "upper"))
+        assert upper == 1.5 and low * (1 - 2.0**-30) < lower < low * (1 - 2.0**-33)

@@ -92,7 +92,9 @@ def test_the_same_reading_accepts_runs_that_are_right(paper: str) -> None:
 def test_refusals_are_of_every_kind() -> None:
     """Of some paper at least: each of these is asked."""
     said = " ".join(test["comment"] for paper in TEXTS for test in listed(paper, "negative"))
-    for what in ("label of nan", "label of 3.0", "log loss of a regression", "no feature can be split", "in place of",
-                 "that is nan", "that is inf", "uniform draw of 1", "uniform draw below 0", "does not exist", "below 0",
-                 "is excluded", "block below -1", "block that is too large", "relation of another name"):  # fmt: skip
+    for what in ("halves of its shares", "half of its rate", "one number more", "fraction doubled", "fractions doubled",
+                 "turned round", "label of nan", "label of 3.0", "log loss of a regression", "no feature can be split",
+                 "in place of", "that is nan", "that is inf", "uniform draw of 1", "uniform draw below 0",
+                 "does not exist", "below 0", "is excluded", "block below -1", "block that is too large",
+                 "relation of another name"):  # fmt: skip
         assert what in said, what

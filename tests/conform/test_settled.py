@@ -268,13 +268,22 @@ def test_wide_runs_of_a_seed_are_the_same_in_every_version(
     assert hashlib.sha256(inputs.encode()).hexdigest()[:16] == digest
 
 
-@pytest.mark.parametrize(("number", "way", "steps"), [
-    (1.0, -1, 2**16 - 1), (1.0, 1, 2**16 + 1), (1 - 1.5 * 2.0**-30, 1, 2**16), (1 - 0.75 * 2.0**-30, 1, 2**16 + 1),
-    (1 + 1.5 * 2.0**-30, -1, 2**16), (1 + 0.75 * 2.0**-30, -1, 2**16 - 1), (3.5 / 2**16, -1, 3), (3.5 / 2**16, 1, 4),
+@pytest.mark.parametrize(("number", "steps"), [
+    (1.0, 2**16 + 1), (1 - 1.5 * 2.0**-30, 2**16), (1 - 0.75 * 2.0**-30, 2**16 + 1), (3.5 / 2**16, 4),
 ])  # fmt: skip
-def test_bounds_are_moved_outwards_to_steps(number: float, way: int, steps: int) -> None:
+def test_upper_bounds_are_moved_up_to_steps(number: float, steps: int) -> None:
     """Beyond 2^-30 of them: what two accountants may differ by."""
-    assert runs._coarse(number, way) == steps / 2**16
+    assert runs._above(number) == steps / 2**16
+
+
+@pytest.mark.parametrize("number", [0.75, 1.0, 1 + 2.0**-52, 2 - 2.0**-52, 3.5 / 2**16, 1e-5, 48.0 / 7])
+def test_lower_bounds_are_moved_down_by_next_to_nothing_of_them(number: float) -> None:
+    """However small they are, and to few bits, the same for what differs in its last place."""
+    found = runs._below(number)
+    assert number * (1 - 2.0**-30) < found < number * (1 - 2.0**-33)
+    assert found == runs._below(math.nextafter(number, 0.0))
+    assert (found * 2.0**32 / 2.0 ** math.floor(math.log2(number))) % 1 == 0
+    assert runs._below(0.0) == 0.0
 
 
 def test_arrays_of_the_tests_are_what_they_say() -> None:
