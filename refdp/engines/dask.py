@@ -375,7 +375,7 @@ def client_for(address: str | None = None, *, processes: bool = False) -> Iterat
     """The client of this address, or the present one, or one of a cluster that lives as long as the block.
 
     processes: whether the workers of such a cluster are processes, one thread each, or threads of this one, which every
-    script can start.
+    script can start. Errors: InvalidParameter where no scheduler answers at the address.
     """
     distributed = needed()
     if address is not None:
