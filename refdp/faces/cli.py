@@ -117,21 +117,21 @@ def run(arguments: Sequence[str]) -> int:
     except (RefdpError, UsageError) as error:
         return _failed(error, "--json" in arguments)
     except OSError as error:
-        if _of_output(error):
-            raise
-        return _failed(error, "--json" in arguments)
+        if _of_what_ran(error):
+            return _failed(error, "--json" in arguments)
+        raise
     except Exception as error:  # a mistake of refdp's: Python's own status, 1, would pass for a violation
         traceback.print_exc()
         return _failed(RuntimeError(f"a mistake in refdp, {type(error).__name__}: {error}"), "--json" in arguments)
     except typer.Abort:
         status = INTERRUPTED
     except SystemExit as end:
-        if _within_a_command(end):  # which ends by none of its own: foreign code was imported, read or called
+        if _of_what_ran(end):  # which ends by none of its own: foreign code was imported, read or called
             told = f"code that was run ended the program with status {end.code}, before there was a result"
             return _failed(RuntimeError(told), "--json" in arguments)
-        if isinstance(end.__context__, OSError) and not _of_output(end.__context__):
+        if isinstance(end.__context__, OSError) and _of_what_ran(end.__context__):
             return _failed(end.__context__, "--json" in arguments)
-        return UNREAD if end.code == 1 else int(end.code or 0)  # typer's own: 1 for a broken pipe, or after completions
+        return UNREAD if end.code == 1 else int(end.code or 0)  # typer's or rich's: 1 for a broken pipe
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # of foreign code, where nothing takes it for an output
@@ -141,16 +141,12 @@ def run(arguments: Sequence[str]) -> int:
     return status if isinstance(status, int) else 0
 
 
-def _within_a_command(error: BaseException) -> bool:
-    """Whether it came out of a command, and so of what that read or called."""
-    frames = (frame.f_globals.get("__name__") for frame, _ in traceback.walk_tb(error.__traceback__))
-    return any(str(name).startswith("refdp.faces.commands.") for name in frames)
-
-
-def _of_output(error: OSError) -> bool:
-    """Whether it is of standard output, and not of what a command read or was connected with."""
-    shown = any(frame.f_code is emit.__code__ for frame, _ in traceback.walk_tb(error.__traceback__))
-    return shown or not _within_a_command(error)
+def _of_what_ran(error: BaseException) -> bool:
+    """Whether it came out of a command, and so of what that read or called, and not of standard output."""
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    names = [str(frame.f_globals.get("__name__")) for frame in frames]
+    shown = any(frame.f_code is emit.__code__ for frame in frames)
+    return not shown and any(name.startswith("refdp.faces.commands.") for name in names)
 
 
 def expanded(arguments: Sequence[str]) -> list[str]:

@@ -40,7 +40,7 @@ def fitted(kind: Any, seed: int, **settings: Any) -> Any:
 
 @pytest.mark.parametrize("kind", ALL)
 def test_parameters_left_open_follow_the_table_and_no_record(kind: Any) -> None:
-    public = Public(1.0, 1e-5, kind._regression, rows=30_000, features=2)
+    public = Public(1.0, 1 / 300_000, kind._regression, rows=30_000, features=2)
     table = recommended(kind._paper, public)
     assert set(table) == CHOSEN[kind._paper]
     for seed in (0, 1):

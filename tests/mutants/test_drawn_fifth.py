@@ -36,7 +36,7 @@ def test_a_sampled_record_that_is_replaced_moves_between_blocks_in_one_part_alon
     bound = Sensitivity(1.0, 1, "x", Relation.ADD_REMOVE)
     blocks = Parallel((Release("a", Laplace(1.0), bound), Release("b", Laplace(2.0), bound)))
     node: Any = normal._node(Subsample(0.25, blocks, "poisson"), Relation.REPLACE_ONE, False)
-    _, near, _ = (getattr(node, one.name) for one in fields(node))
+    _, near, *_ = (getattr(node, one.name) for one in fields(node))
     still, moving = (normal._node(blocks, Relation.ADD_REMOVE, moves) for moves in (False, True))
     assert isinstance(node, normal.Exchanged) and near == still != moving
 
