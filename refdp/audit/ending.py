@@ -27,8 +27,8 @@ UNDECIDED = 2
 """The status of a process that ended before anything was decided."""
 _LAST: list[int] = []
 """The status that is decided, of this process."""
-_QUICK = ctypes.CFUNCTYPE(None)(lambda: _end())
-"""What C calls is kept."""
+_CALLED: list[Any] = []
+"""What C calls, which is there as long as this module."""
 
 
 def keep_status() -> None:
@@ -46,7 +46,8 @@ def keep_status() -> None:
             setattr(module, name, keeping(getattr(module, name)))
     _at_exit_of_c(UNDECIDED)
     with suppress(AttributeError, OSError, TypeError):  # its functions are given no status
-        ctypes.CDLL(None).__cxa_at_quick_exit(_QUICK, None)
+        _CALLED.append(ctypes.CFUNCTYPE(None)(_end))
+        ctypes.CDLL(None).__cxa_at_quick_exit(_CALLED[-1], None)
 
 
 def _end() -> None:
