@@ -40,7 +40,7 @@ demo: $(VENV)/demo.stamp  ## train, certify and audit on data bundled with sciki
 # without, the files that load data frames, plots and solvers.
 FORKING := tests/audit tests/additions tests/labs tests/dpxgboost/test_replay.py tests/inprivate/test_replay.py
 
-test: check  ## lint, format, types, and all tests but the longest and the statistical: twenty minutes of two cores
+test: check  ## lint, format, types, and all tests but the longest and the statistical: sixteen minutes of two cores
 	$(BIN)/python -m pytest -n 2 -m "not statistics" --brief $(FORKING)
 	$(BIN)/python -m pytest -n 2 -m "not statistics" --brief $(FORKING:%=--ignore=%)
 

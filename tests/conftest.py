@@ -29,7 +29,7 @@ SLOW, LONG = (Path(__file__).with_name(name) for name in ("slow.txt", "long.txt"
 ROOT = SLOW.parents[1]
 CASE, WHOLE = 0.1, 2.0
 """A function is slow if one of its cases takes CASE seconds of processor time, or all of them together WHOLE."""
-LONGEST = 8.0
+LONGEST = 6.0
 """A function is long if its cases together take so many seconds: the others are run in twenty minutes of two cores."""
 
 KEPT = 1 << 30
