@@ -15,6 +15,7 @@ import numpy as np
 from scipy import special
 
 from refdp.conform.follow import Released
+from refdp.conform.places import mixed
 from refdp.noise.draws import FloatArray, sds_along
 
 SPREADS = (1.0, 0.1, 0.01, 0.001)
@@ -45,8 +46,7 @@ def with_values(noisy: Sequence[tuple[Released, FloatArray]]) -> tuple[float, st
                 squares[f"{kind} by {rule}"].append((c**2).sum(axis=1))
     won = {name: _won(np.concatenate(products[name]), np.concatenate(squares[name])) for name in products}
     best = max(won, key=lambda name: won[name])
-    total = float(special.logsumexp(list(won.values()))) - math.log(len(won))
-    return total, f"{best}: e^{won[best]:.3g} times as likely if it goes with the true values"
+    return mixed([*won.values()]), f"{best}: e^{won[best]:.3g} times as likely if it goes with the true values"
 
 
 def _won(products: FloatArray, squares: FloatArray) -> float:
@@ -57,7 +57,7 @@ def _won(products: FloatArray, squares: FloatArray) -> float:
         tilted = np.abs(slope * products)
         cosh = tilted + np.log1p(np.exp(-2 * tilted)) - math.log(2)
         logs.append(float((cosh - slope**2 * squares / 2).sum()))
-    return float(special.logsumexp(logs)) - math.log(len(logs))
+    return mixed(logs)
 
 
 def _rules(values: FloatArray, shape: tuple[int, ...]) -> dict[str, FloatArray]:

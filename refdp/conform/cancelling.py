@@ -15,6 +15,7 @@ import numpy as np
 from scipy import special, stats
 
 from refdp.conform.follow import Released
+from refdp.conform.places import mixed
 from refdp.noise.draws import FloatArray, sds_along
 
 WINDOWS = tuple(2.0**-k for k in (1, 3, 6, 10, 14, 20))
@@ -64,11 +65,10 @@ def cancelling(noisy: Sequence[tuple[Released, FloatArray]]) -> tuple[float, str
     for name, found in parts.items():
         summed = np.concatenate(found, axis=1)
         logs, counts[name] = _bets(*summed), summed.shape[1]
-        won[name] = float(special.logsumexp(logs)) - math.log(len(logs))
+        won[name] = mixed(logs)
     best = max(won, key=lambda name: won[name])
-    total = float(special.logsumexp(list(won.values()))) - math.log(len(won))
     seen = f"sums of {best}, {counts[best]} of them"
-    return total, f"{seen}: e^{won[best]:.3g} times as likely if their noise is too small or too large"
+    return mixed([*won.values()]), f"{seen}: e^{won[best]:.3g} times as likely if their noise is too small or too large"
 
 
 @lru_cache

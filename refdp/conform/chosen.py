@@ -12,7 +12,7 @@ import numpy as np
 from scipy import special
 
 from refdp.conform.follow import Released
-from refdp.conform.places import Ints, among, best, earlier, places_of, staked
+from refdp.conform.places import Ints, among, best, earlier, mixed, places_of, staked
 from refdp.noise.draws import FloatArray
 from refdp.noise.mechanisms import Exponential
 
@@ -45,8 +45,7 @@ def repeated(releases: Sequence[Released]) -> tuple[float, str]:
     top = max(won, key=lambda rule: won[rule])
     same, of = rules[top]
     seen = f"{float((same / np.maximum(of, 1)).sum()):.0f} of {len(keys)} choices are, by their share, those {top}"
-    total = float(special.logsumexp(list(won.values()))) - math.log(len(won))
-    return total, f"{seen}, e^{won[top]:.3g} times as likely if randomness is used twice"
+    return mixed([*won.values()]), f"{seen}, e^{won[top]:.3g} times as likely if randomness is used twice"
 
 
 def other_laws(releases: Sequence[Released]) -> tuple[float, str]:

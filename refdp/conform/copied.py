@@ -12,10 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from refdp.conform.follow import Released
-from refdp.conform.places import earlier, places_of, staked
+from refdp.conform.places import earlier, mixed, places_of, staked
 from refdp.noise.draws import FloatArray, sds_along, to_grid
 from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace
 
@@ -87,8 +86,7 @@ def copied(releases: Sequence[Released]) -> tuple[float, str]:
             won.append(staked(hit, of, chances))
             told.append(f"{int((hit > 0).sum())} of {len(hit)} values of noise have a size {rule}")
     best = int(np.argmax(won))
-    total = float(special.logsumexp(won)) - math.log(len(won))
-    return total, f"{told[best]}, e^{won[best]:.3g} times as likely if noise is used twice"
+    return mixed(won), f"{told[best]}, e^{won[best]:.3g} times as likely if noise is used twice"
 
 
 def _units(own: Sizes) -> list[tuple[FloatArray, float]]:

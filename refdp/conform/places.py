@@ -62,6 +62,11 @@ def places_of(releases: Sequence[Released]) -> Places:
     return Places(release, place, name, shape_, run, tuple(names))
 
 
+def mixed(logs: Sequence[float] | FloatArray) -> float:
+    """log of what bets win together that have the same stake each. logs: of what each wins."""
+    return float(special.logsumexp(logs)) - math.log(len(logs))
+
+
 def before(groups: Ints) -> Ints:
     """How many earlier draws are of the same group. Shape (draws,)."""
     order = np.argsort(groups, kind="stable")
@@ -112,7 +117,7 @@ def staked(same: Ints, of: Ints, chances: FloatArray) -> float:
     """log of what is won by stakes on each key by its share among those that a rule looks at. All of shape (draws,)."""
     ratio = (same / np.maximum(of, 1) / chances)[of > 0]
     logs = [float(np.log1p(stake * (ratio - 1)).sum()) for stake in STAKES]
-    return float(special.logsumexp(logs)) - math.log(len(STAKES))
+    return mixed(logs)
 
 
 def best(bets: Iterable[tuple[str, FloatArray]], own: Places) -> tuple[float, str]:
@@ -127,9 +132,9 @@ def best(bets: Iterable[tuple[str, FloatArray]], own: Places) -> tuple[float, st
     for name, logs in bets:
         count += 1
         for kind, group in groups.items():
-            sums = np.bincount(group, weights=logs)
+            sums = np.bincount(group, weights=logs).astype(np.float64)
             top = int(np.argmax(sums))
-            won.append(float(special.logsumexp(sums)) - math.log(len(sums)) - math.log(6 if kind else 2))
+            won.append(mixed(sums) - math.log(6 if kind else 2))
             told.append((name, kind, top))
     name, kind, top = told[int(np.argmax(won))]
     total = float(special.logsumexp(won)) - math.log(count)
