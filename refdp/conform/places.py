@@ -63,7 +63,7 @@ def places_of(releases: Sequence[Released]) -> Places:
 
 
 def mixed(logs: Sequence[float] | FloatArray) -> float:
-    """log of what bets win together that have the same stake each. logs: of what each wins."""
+    """log of what bets win together that have the same stake each. logs: of what each wins, shape (bets,)."""
     return float(special.logsumexp(logs)) - math.log(len(logs))
 
 
