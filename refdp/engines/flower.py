@@ -253,11 +253,11 @@ def server_app(path: Path, folder: Path | None = None) -> Any:
             with owners.MinerJournal(place, run.name) as answers:
                 there = owners.afar(grid, flwr, nodes_of(grid, run.participants))
                 model = owners.mine(run, there, answers).model
-            out.write_text(model.to_json(), encoding="utf-8")
+            out.write_text(model.to_json(), encoding="utf-8", newline="\n")
             return
         with ReleaseJournal(place, run.name) as journal:
             model, _ = run.model(GridHost(grid, run.participants), journal=journal)
-        out.write_text(model.to_json(), encoding="utf-8")
+        out.write_text(model.to_json(), encoding="utf-8", newline="\n")
 
     return app
 

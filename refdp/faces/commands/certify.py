@@ -39,7 +39,7 @@ def certify(
     digest = tapes[0].header.get("records")
     records = training if digest == tape_file.records_digest(training) else whole
     try:
-        texts = [path.read_text(encoding="utf-8") for path in model or ()]
+        texts = [path.read_bytes().decode() for path in model or ()]  # line ends too as they are
     except (OSError, ValueError) as error:
         raise InvalidParameter(f"--model: cannot be read: {error}") from error
     found = core.certify(tapes, records, texts)

@@ -92,9 +92,9 @@ def write_page(option: str, path: Path, text: str) -> bool:
 
 
 def write_text(option: str, path: Path, text: str) -> None:
-    """Write a file, what UTF-8 has no bytes for escaped. Errors: InvalidParameter."""
+    """Write a file, the same bytes on every platform, what UTF-8 has no bytes for escaped. Errors: InvalidParameter."""
     try:
-        path.write_text(text, encoding="utf-8", errors="backslashreplace")
+        path.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
     except OSError as error:
         raise InvalidParameter(f"{option} {path}: cannot be written: {error.strerror}") from error
 
