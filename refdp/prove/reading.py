@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
+from threading import RLock
 from traceback import walk_tb
 from typing import Any
 
@@ -41,6 +42,8 @@ from refdp.prove.unknown import Unknown
 
 ROUNDING = 1e-12
 """Relative slack of the account, which rounds up by up to 2^-44; bounds of sensitivities have none."""
+_alone = RLock()
+"""Held while a text is read: what stands in numpy's place, and what is noted of values, is there for one at a time."""
 
 
 @dataclass(frozen=True)
@@ -88,9 +91,9 @@ def prove(
 
     A text that is not of the small language is not read, nor what runs where the sources make something else, nor
     settings and schemas that compute by a text of their own. Loops are read by induction; where that meets something
-    that it cannot follow, the loop is read round by round.
+    that it cannot follow, the loop is read round by round. Threads wait for one another.
     """
-    with as_text(registry.paper(paper).module):
+    with _alone, as_text(registry.paper(paper).module):
         return _prove(paper, params, schema, solvers or Solvers(), progress, briefly, checked(params, anywhere or {}))
 
 

@@ -8,6 +8,7 @@ import functools
 import gc
 import importlib
 import inspect
+import marshal
 import os
 import pickle
 import subprocess
@@ -618,6 +619,23 @@ def test_caches_are_looked_at_while_other_threads_fill_them() -> None:
         sys.setswitchinterval(interval)
         for other in others:
             other.join()
+
+
+def test_code_is_compared_but_for_its_columns() -> None:
+    """`python -X no_debug_ranges` writes none; the names of files are compared within functions too."""
+    text = "def outer(a, b=1):\n    def inner(c):\n        return a + c\n    return inner(b), 1\n"
+    compiled = functools.partial(compile, filename="x.py", mode="exec", dont_inherit=True)
+    full = compiled(text)
+    asked = f"import marshal, sys; sys.stdout.buffer.write(marshal.dumps(compile({text!r}, 'x.py', 'exec')))"
+    found = subprocess.run([sys.executable, "-X", "no_debug_ranges", "-c", asked], capture_output=True, check=True)
+    bare = marshal.loads(found.stdout)
+    assert full != bare and parts.same_code(full, bare) and parts.same_code(bare, full)
+    edits = (", 1", ", 1.0"), ("a + c", "c + a"), ("(c)", "(d)"), (":\n    def", ":\n\n    def")
+    for other in (*(compiled(text.replace(*edit)) for edit in edits), compiled(text, filename="y.py")):
+        assert not parts.same_code(bare, other) and not parts.same_code(full, other)
+    outer: Any = next(one for one in full.co_consts if hasattr(one, "co_code"))
+    moved = (one.replace(co_filename="y.py") if hasattr(one, "co_code") else one for one in outer.co_consts)
+    assert not parts.same_code(outer, outer.replace(co_consts=tuple(moved)))
 
 
 def test_nothing_is_told_of_what_comes_from_an_archive(tmp_path: Path) -> None:

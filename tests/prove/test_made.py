@@ -8,6 +8,7 @@ import inspect
 import linecache
 import os
 import sys
+import threading
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -176,6 +177,38 @@ def test_a_text_that_is_in_no_file_is_not_read(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setitem(registry._registered, "nowhere", SimpleNamespace(**vars(stumps)))  # type: ignore[arg-type]
     found = prove("nowhere", stumps.Params(**SMALL), SCHEMA)
     assert found.verdict == "NOT PROVED" and "in a module's place" in found.failures[0].reason
+
+
+def test_a_text_under_the_name_of_another_file_is_not_read(register: Register) -> None:
+    """As loaders compile it, and bytecode in archives has it: rules that are asked while it runs know its file."""
+    module = register("stumps_named", STUMPS)
+    for file in ("stumps_named.py", "<string>", "refdp/papers/stumps_named.py"):
+        exec(compile(STUMPS, file, "exec"), vars(module))
+        (reason,) = (one.reason for one in proof("stumps_named", module).failures)
+        assert reason.startswith(f"{ELSEWHERE}: stumps_named.")
+
+
+def test_one_text_is_read_at_a_time(register: Register) -> None:
+    """What was noted of values is of one reading: of two in threads each would forget what the other met."""
+    source = inspect.getsource(dpboost)
+    lost = source.replace("    value = np.clip(value, -clip, clip)", "    value = np.clip(9 * value, -clip, clip)")
+    assert lost != source
+    verdicts = {}
+
+    def ask(name: str, module: Any) -> None:
+        verdicts[name] = proof(name, module, DEEP).verdict
+
+    asked = [
+        ("dpboost", dpboost),
+        ("one_louder", register("one_louder", lost)),
+        ("one_more", register("one_more", source)),
+    ]
+    threads = [threading.Thread(target=ask, args=one) for one in asked]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert verdicts == {"dpboost": "PROVED", "one_louder": "NOT PROVED", "one_more": "PROVED"}
 
 
 def test_an_edited_text_is_read_as_it_is_now(register: Register, tmp_path: Path) -> None:
