@@ -27,6 +27,7 @@ def mean_probabilities(score: Floats) -> Floats:
     size = np.abs(score)
     room = (1 - CORE) / 2
     above = np.where(size <= CORE, (1 - size) / 2, room / (1 + np.maximum(size - CORE, 0.0) / (2 * room)))
+    above = np.maximum(above, np.finfo(np.float64).epsneg)
     return _of_classes(np.where(score < 0, above, 1 - above))
 
 

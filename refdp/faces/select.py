@@ -123,17 +123,18 @@ def select(
         check_number("delta", delta, least=0, below=1)
     if budget is not None and not isinstance(budget, PrivacyBudget | ScopedBudget):
         raise InvalidParameter(f"budget = {budget!r}: a refdp.PrivacyBudget, its on(...) or None is allowed")
-    if frames.is_dasks(X) or frames.is_dasks(y):
+    if "dask" in map(frames.computed_by, (X, y)):
         raise InvalidParameter(
             "selection on Dask frames or arrays: a cluster shows how many runs there are; give data frames"
         )
+    frames.check_here(X, y)
     relation = _relation(kept[0])
     declared = Sensitivity(1.0, 1, SCORE_CLAIM, relation)
     charge = laplace_charge(score_epsilon, declared, declared, "discrete", touched=1)
     generator = generator_for(insecure_seed)
-    labels = frames.labels(y)
+    table, labels = frames.read_once(X), frames.labels(y)
     with np.errstate(all="ignore"):  # as fits do
-        ready = [_rehearsed(one, X, labels, charge, relation) for one in kept]
+        ready = [_rehearsed(one, table, labels, charge, relation) for one in kept]
         at = max(float(one.certificate.claimed.delta) for one in ready) if delta is None else float(delta)
         epsilon = selection_epsilon(law, [one.plan for one in ready], at)
     if not math.isfinite(epsilon):
@@ -143,7 +144,7 @@ def select(
     if budget is not None:
         budget.charge_known(epsilon, at, name="selection", relation=relation)
     remember(budget, X, y, by=kept)
-    found = _best(ready, X, labels, law, charge, relation, generator_of(generator))
+    found = _best(ready, table, labels, law, charge, relation, generator_of(generator))
     if found is None:
         raise RefdpError("a run of the selection failed; which and why would tell of the records and of the number of "
                          "runs. Fit every candidate by itself, on records that are not private, to see it")  # fmt: skip

@@ -30,8 +30,8 @@ def doubts(params: Any, rows: int) -> Iterator[str]:
 
 def doubts_of_delta(delta: float, rows: int) -> Iterator[str]:
     """What is wrong with a delta among so many records, as sentences."""
-    if delta > 1 / rows:
+    if delta >= 1 / rows:
         yield (
-            f"delta = {delta:g} is more than 1 / rows = {1 / rows:g}: a program that publishes every record with the "
-            "chance delta keeps that promise too; state a delta well below 1 / rows"
+            f"delta = {delta:g} is no less than 1 / rows = {1 / rows:g}: a program that publishes every record with "
+            "the chance delta keeps that promise too; state a delta well below 1 / rows"
         )

@@ -20,6 +20,7 @@ Source = Literal["definition", "documented", "chosen", "given", "observed"]
 Bounds = Mapping[str, Sequence[Any]]
 Domains = dict[str, tuple[Feature, Source]]
 
+MIXED = "neither two numbers nor categories of one kind; write all categories as texts"
 _WEAKEST_FIRST: tuple[Source, ...] = ("observed", "documented", "definition")
 
 
@@ -63,10 +64,14 @@ def _given(name: str, values: Any) -> Feature:
         return Numeric(name, *values)
     if not all(isinstance(value, str | int | float) for value in values):
         raise InvalidRecords(f"bounds of {name!r}: categories are texts or numbers, not {values!r}")
-    if len({bool if isinstance(value, bool) else isinstance(value, str) for value in values}) > 1:
-        mixed = "neither two numbers nor categories of one kind; write all categories as texts"
-        raise InvalidRecords(f"bounds of {name!r}: {values!r} are {mixed}")
+    if is_mixed(values):
+        raise InvalidRecords(f"bounds of {name!r}: {values!r} are {MIXED}")
     return _listed(name, (str(value) for value in values))
+
+
+def is_mixed(values: Iterable[Any]) -> bool:
+    """Whether there are two kinds among texts, truth values and anything else."""
+    return len({bool if isinstance(value, bool | np.bool_) else isinstance(value, str) for value in values}) > 1
 
 
 def _listed(name: str, categories: Iterable[str]) -> Categorical:

@@ -21,10 +21,11 @@ from refdp.data.records import Categorical, Feature, Floats, as_float
 from refdp.errors import InvalidParameter, InvalidRecords
 from refdp.io.cells import codes, is_moment, numbers
 from refdp.io.cells import text_of as text_of
-from refdp.io.domains import given_domains, observed_domain
+from refdp.io.domains import MIXED, given_domains, is_mixed, observed_domain
 from refdp.io.tables import Table
 
 Bounds = Mapping[Any, Sequence[Any]]
+_DASK = ("dask", "dask_expr")
 _QUERIES = ("bigframes", "duckdb", "ibis", "pyspark", "snowflake", "vaex")
 """Packages, besides Dask, whose tables are computed when they are read."""
 _TEXTS = "OUST"
@@ -57,8 +58,7 @@ def checked(frame: Any, bounds: Bounds) -> Any:
     check_held(frame)
     if isinstance(frame, str | bytes | Mapping | Set | Iterator) and not issparse(frame):  # some of those are mappings
         raise InvalidRecords(f"a {type(frame).__name__} is no table; an array or a data frame is needed")
-    if not _is_frame(frame) and hasattr(frame, "to_pandas"):  # a table of Arrow
-        frame = frame.to_pandas()
+    frame = read_once(frame)
     if _is_frame(frame):
         column_names(frame)
         if len({isinstance(name, str) for name in frame.columns}) > 1:
@@ -72,6 +72,11 @@ def checked(frame: Any, bounds: Bounds) -> Any:
     return _array(frame, np.float64)
 
 
+def read_once(table: Any) -> Any:
+    """A data frame of a table of Arrow, or of another that makes one: each read might be of other records."""
+    return table.to_pandas() if not _is_frame(table) and hasattr(table, "to_pandas") else table
+
+
 def check_held(table: Any) -> None:
     """That a table's records are there. Errors: InvalidRecords for a query that is still to be run, as of polars."""
     if hasattr(table, "collect") and not hasattr(table, "__len__"):
@@ -79,8 +84,16 @@ def check_held(table: Any) -> None:
 
 
 def is_dasks(table: Any) -> bool:
-    """Whether a table, or a column, is a collection of Dask. Nothing is imported for it."""
-    return _package(table) in ("dask", "dask_expr")
+    """Whether a table, or a column, is a collection of Dask's own. Nothing is imported for it."""
+    return _package(type(table)) in _DASK
+
+
+def computed_by(table: Any) -> str:
+    """The package that computes a table or column whenever it is read, of a class derived from its own too; empty for
+    what is in memory."""
+    own = next((_package(kind) for kind in type(table).__mro__ if _package(kind) in (*_DASK, *_QUERIES)), "")
+    follows = hasattr(type(table), "__dask_graph__") and table.__dask_graph__() is not None
+    return own or "dask" * follows
 
 
 def check_here(*tables: Any) -> None:
@@ -90,15 +103,15 @@ def check_here(*tables: Any) -> None:
     Errors: InvalidRecords.
     """
     for table in tables:
-        if is_dasks(table) or _package(table) in _QUERIES:
+        if package := computed_by(table):
             raise InvalidRecords(
-                f"a {type(table).__name__} of {_package(table)} where what is in memory is needed: compute one frame "
+                f"a {type(table).__name__} of {package} where what is in memory is needed: compute one frame "
                 "that has all columns, once, and take the table, its labels and what else there is a record from that"
             )
 
 
-def _package(table: Any) -> str:
-    return type(table).__module__.split(".")[0]
+def _package(kind: type) -> str:
+    return kind.__module__.split(".")[0]
 
 
 def column_names(frame: Any) -> list[str]:
@@ -285,6 +298,8 @@ def _plain(name: str, values: Any) -> list[Any]:
         return [as_float(v) for v in values]
     if any(map(_is_no_category, values)):
         raise InvalidParameter(f"bounds of {name!r}: categories are texts, numbers or truth values")
+    if is_mixed(values):
+        raise InvalidParameter(f"bounds of {name!r}: {list(values)!r} are {MIXED}")
     return [text_of(v) for v in values]
 
 

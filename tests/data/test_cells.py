@@ -256,6 +256,8 @@ WRONG_BOUNDS: dict[str, tuple[Any, str]] = {
     "a set": ({"c": {1, 2}}, r"\(low, high\) or a list of categories"),
     "a mapping": ({"c": {0: 1, 1: 2}}, r"\(low, high\) or a list of categories"),
     "rows": ({"c": np.array([[0, 1], [2, 3]])}, "categories are texts, numbers or truth values"),
+    "a number and a text": ({"c": [17, "90"]}, "neither two numbers nor categories of one kind"),
+    "a truth value and a number": ({"c": [np.True_, 2]}, "neither two numbers nor categories of one kind"),
     "twice": ({"c": (0, 1), np.str_("c"): (0, 1), 0: (0, 1), "0": (0, 2)}, "bounds of '0' are given twice"),
 }
 

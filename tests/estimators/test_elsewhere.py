@@ -182,6 +182,11 @@ def test_collections_of_dask_are_refused_where_records_are_to_be_in_memory() -> 
         lambda: grove.fit(x.to_dask_array(), label),
         lambda: grove.fit(Query(whole[["a", "b"]]), label),
         lambda: refdp.select([selected], here, y.to_dask_array(), score_epsilon=0.1, budget=budget),
+        lambda: refdp.select([selected], here, Query(whole[["t"]])["t"], score_epsilon=0.1, budget=budget),
+        lambda: refdp.select([selected], Derived(x.expr), label, score_epsilon=0.1, budget=budget),
+        lambda: grove.fit(Derived(x.expr), label),
+        lambda: grove.fit(here, Labels(y.expr)),
+        lambda: grove.fit(Traced(), label),
         lambda: train_test_split_by_record(x, y),
         lambda: train_test_split_by_record(here, groups=name),
         lambda: next(KFoldByRecord(2).split(here, y)),
@@ -195,6 +200,48 @@ class Query(pd.DataFrame):
     """As pandas' on Spark: a query for every column that is read."""
 
     __module__ = "pyspark.pandas.frame"
+
+    @property
+    def _constructor_sliced(self) -> Any:
+        return Values
+
+
+class Values(pd.Series):
+    __module__ = "pyspark.pandas.series"
+
+
+class Derived(dd.DataFrame):
+    """As dask_geopandas has frames."""
+
+    __module__ = "dask_geopandas.core"
+
+
+class Labels(dd.Series):
+    __module__ = "dask_geopandas.core"
+
+
+class Traced:
+    """As xarray has arrays over Dask's: what it follows from is asked for by Dask's own protocol."""
+
+    def __dask_graph__(self) -> dict[str, Any]:
+        return {"x": never}
+
+
+class Lazy:
+    """As ray.data has tables: what it gives is computed anew each time."""
+
+    asked = 0
+
+    def to_pandas(self) -> pd.DataFrame:
+        self.asked += 1
+        return table()[["a", "b"]]
+
+
+def test_selection_reads_a_table_once() -> None:
+    """How often would tell how many runs there were; and each read may be of other records."""
+    lazy = Lazy()
+    refdp.select([estimator(DPBoostRegressor)], lazy, table()["t"], score_epsilon=0.1, mean_runs=9)
+    assert lazy.asked == 1
 
 
 def never() -> pd.DataFrame:

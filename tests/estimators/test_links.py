@@ -38,6 +38,12 @@ def test_means_of_labels_become_probabilities() -> None:
     ]
 
 
+def test_no_score_however_great_is_certain() -> None:
+    for score in (column(1e15, -1e15, 1e300), np.array([[1e15, -1e15, -1e15]])):
+        found = prediction.mean_probabilities(score)
+        assert ((found > 0) & (found < 1)).all()
+
+
 def test_log_odds_become_probabilities() -> None:
     found = prediction.odds_probabilities(column(0.0, math.log(3), -math.log(3), 800.0, -800.0, 14.0))
     assert found[:, 1].tolist() == pytest.approx([0.5, 0.75, 0.25, 1 - 1e-6, 1e-6, 1 - 1e-6])

@@ -38,10 +38,11 @@ def test_two_digits_are_round(rows: int) -> None:
 
 
 @pytest.mark.parametrize("relation", Relation)
-def test_a_delta_above_one_over_rows_is_doubted(relation: Relation) -> None:
-    assert said(1000, relation, 1e-3) == [] == said(1000, relation, 1e-9)
+def test_a_delta_of_one_over_rows_is_doubted(relation: Relation) -> None:
+    assert said(1000, relation, 9e-4) == [] == said(1000, relation, 1e-9)
+    assert len(said(1000, relation, 1e-3)) == 1
     [doubt] = said(1000, relation, 0.01)
-    assert doubt.startswith("delta = 0.01 is more than 1 / rows = 0.001:")
+    assert doubt.startswith("delta = 0.01 is no less than 1 / rows = 0.001:")
 
 
 @pytest.mark.filterwarnings("error::refdp.errors.PrivacyWarning")
@@ -70,6 +71,6 @@ def test_the_command_line_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     arguments: list[Any] = ["train", "dpxgboost", "--data", "diabetes", "--epsilon", "1", "--json", "--set", "trees=1"]
     assert cli.run([*arguments, "--rows", "442", "--delta", "0.1"]) == 0
     shown = capsys.readouterr()
-    assert "refdp: rows = 442 is more exact than two digits" in shown.err and "refdp: delta = 0.1 is more" in shown.err
+    assert "refdp: rows = 442 is more exact than two digits" in shown.err and "refdp: delta = 0.1 is no less" in shown.err
     assumed = json.loads(shown.out)["certificate"]["assumptions"]
     assert any("public figures alone" in line for line in assumed)
