@@ -71,6 +71,6 @@ def test_the_command_line_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     arguments: list[Any] = ["train", "dpxgboost", "--data", "diabetes", "--epsilon", "1", "--json", "--set", "trees=1"]
     assert cli.run([*arguments, "--rows", "442", "--delta", "0.1"]) == 0
     shown = capsys.readouterr()
-    assert "refdp: rows = 442 is more exact than two digits" in shown.err and "refdp: delta = 0.1 is no less" in shown.err
+    assert "refdp: rows = 442 is more exact than two digits" in shown.err and "delta = 0.1 is no less" in shown.err
     assumed = json.loads(shown.out)["certificate"]["assumptions"]
     assert any("public figures alone" in line for line in assumed)
