@@ -88,8 +88,8 @@ def _out(event: Event) -> dict[str, Any]:
             return {"parallel": [_out(one) for one in events]}
         case Partition(weights, events, independent):
             return {"partition": list(weights), "of": [_out(one) for one in events], "independent": independent}
-        case Subsample(rate, inner, method):
-            return {"subsample": rate, "of": _out(inner), "method": method}
+        case Subsample(rate, inner, method, independent):
+            return {"subsample": rate, "of": _out(inner), "method": method, "independent": independent}
 
 
 def _in(data: dict[str, Any], dearest: Relation) -> Event:
@@ -110,4 +110,5 @@ def _in(data: dict[str, Any], dearest: Relation) -> Event:
         inner = tuple(_in(one, dearest) for one in data["of"])
         return Partition(tuple(data["partition"]), inner, bool(data["independent"]))
     # of two records that differ by a replacement, what one of them adds counts twice
-    return Subsample(data["subsample"], _in(data["of"], Relation.ADD_REMOVE), data["method"])
+    independent = bool(data.get("independent", data["method"] == "poisson"))  # as in earlier files
+    return Subsample(data["subsample"], _in(data["of"], Relation.ADD_REMOVE), data["method"], independent)

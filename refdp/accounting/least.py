@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import lru_cache
 
 from refdp.accounting.accountant import account
@@ -38,8 +39,8 @@ def _singles(event: Event) -> Iterator[Event]:
         case Sequential(events) | Parallel(events):
             for one in events:
                 yield from _singles(one)
-        case Subsample(rate, inner, method):
-            yield from (Subsample(rate, one, method) for one in _singles(inner))
+        case Subsample(_, inner):
+            yield from (replace(event, event=one) for one in _singles(inner))
         case Partition(weights, events, True):
             for weight, inner in zip(weights, events, strict=True):
                 yield from (Subsample(weight, one, "poisson") for one in _singles(inner))

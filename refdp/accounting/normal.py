@@ -336,10 +336,13 @@ def _subsampled(event: Subsample, relation: Relation, moves: bool) -> Node:
     - fixed size, add-remove: a sample of the larger data set that holds the record is, with a random other record in
       its place, a sample of the smaller one. So the two mixtures are those of Poisson sampling, between data sets of
       which one record is replaced (method REPLACING);
+    - a size that follows from the number of records, where that changes: see `_sized`;
     - Poisson, replace-one: both records stay out, or one or the other is in. Where only replacing is bounded, samples
       with and without the record can be told apart (their sizes may be released): δ shrinks by the rate, ε does not.
     """
     rate, inner = _rate(event.rate, event.method), event.event
+    if not event.independent and not moves:
+        return _sized(rate, inner, relation)
     if event.method == "without-replacement":
         method = "without-replacement" if relation is Relation.REPLACE_ONE else REPLACING
         return _sampled(rate, _node(_replaced(inner), Relation.REPLACE_ONE, True), method)
@@ -354,8 +357,22 @@ def _subsampled(event: Subsample, relation: Relation, moves: bool) -> Node:
     return Exchanged(rate, _node(inner, Relation.ADD_REMOVE, False), far, not _has_fixed_blocks(inner))
 
 
+def _sized(rate: float, inner: Event, relation: Relation) -> Node:
+    """A sample of floor(rate n) of n records, one of which is there or not.
+
+    Where the size stays, it is one of a fixed size. Where it grows, the larger sample without a random one of its
+    records is the smaller one: one record more, with certainty. Never both, so that their sum is enough.
+    """
+    more = _node(inner, relation, False)
+    if rate in (0, 1) or more == NOTHING:
+        return NOTHING if rate == 0 else more
+    stays = _sampled(rate, _node(_replaced(inner), Relation.REPLACE_ONE, True), REPLACING)
+    return Mixture(((compose([(more, 1), (stays, 1)]), 1.0),), ((more, 1.0),))
+
+
 def _has_fixed_blocks(event: Event) -> bool:
-    """Whether a record that is there or not changes several blocks, of which one that is replaced changes one alone."""
+    """Whether a record that is there or not changes several blocks, or the size of a sample, of which one that is
+    replaced changes one alone, or none."""
     return not getattr(event, "independent", True) or any(map(_has_fixed_blocks, children(event)))
 
 

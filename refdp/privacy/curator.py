@@ -264,6 +264,7 @@ class Curator:
     ) -> Iterator[NDArray[np.bool_]]:
         """A secret random subset of the record slots, as a mask of shape (size,); of a population: see `partition`.
 
+        without-replacement: floor(rate size) of them, for replace-one; under add-remove it costs more than no sample.
         Errors: InvalidParameter for a rate outside of [0, 1].
         """
         if not 0 <= rate <= 1:
@@ -388,7 +389,7 @@ class Blocks:
         """What the scope's blocks released so far."""
         scope, events = self._scope, tuple(expand(_sequence(filed)) for filed in self._filed)
         if scope.kind == "subsample":
-            return Subsample(scope.weights[0], events[0], scope.method)
+            return Subsample(scope.weights[0], events[0], scope.method, scope.method == "poisson")
         return Partition(scope.weights, events, self._independent)
 
 

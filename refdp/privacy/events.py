@@ -149,12 +149,15 @@ class Subsample:
     poisson: every record independently with probability rate.
     without-replacement: a uniformly random subset of a fixed public size, rate = size / n, n the larger of two
       neighbouring numbers of records.
+    independent: False where that size follows from the number of records, floor(rate n) as a curator draws it, so that
+      one record more can make the subset larger: sampling is then no gain under add-remove.
     Which relation the releases inside may declare: see `misfits`.
     """
 
     rate: float
     event: Event
     method: Literal["poisson", "without-replacement"] = "poisson"
+    independent: bool = field(default=True, compare=False, repr=False)
 
 
 Event = Release | Sequential | Repeat | Parallel | Partition | Subsample
@@ -187,14 +190,15 @@ def misfits(event: Event, relation: Relation) -> Iterator[Release]:
     Outside of samples the relations must be equal. Samples of a fixed size are coupled by replacing one record,
     whatever the relation of the data, which costs twice as much as adding one: both are allowed inside. So they are in
     Poisson samples under replace-one, where what one record adds makes a better bound. In Poisson samples under
-    add-remove a record is there or not, of which replace-one says nothing.
+    add-remove, and in samples whose size follows from the number of records, a record is there or not, of which
+    replace-one says nothing.
     """
     match event:
         case Release():
             if event.sensitivity.relation is not relation:
                 yield event
-        case Subsample(_, inner, method):
-            if method == "poisson" and relation is Relation.ADD_REMOVE:
+        case Subsample(_, inner, method, independent):
+            if (method == "poisson" or not independent) and relation is Relation.ADD_REMOVE:
                 yield from misfits(inner, relation)
         case _:
             for child in children(event):
@@ -210,7 +214,7 @@ def proved(event: Event, relation: Relation) -> Event:
             return Sequential(tuple(proved(e, relation) for e in events))
         case Sequential(events) | Parallel(events) | Partition(_, events, _):
             return replace(event, events=tuple(proved(e, relation) for e in events))
-        case Subsample(_, inner, "without-replacement"):  # as many records whatever the relation
+        case Subsample(_, inner, "without-replacement", True):  # as many records whatever the relation
             return replace(event, event=proved(inner, Relation.REPLACE_ONE))
         case Repeat(inner, _) | Subsample(_, inner, _):
             return replace(event, event=proved(inner, relation))
@@ -231,7 +235,7 @@ def folded(event: Event) -> Event:
 
 
 def whole(event: Event) -> tuple[object, ...]:
-    """An event with what equality leaves out: what is proved of its releases, whether its blocks are independent."""
+    """An event with what equality leaves out: what is proved of its releases, and whether it is independent."""
     inner = tuple(whole(child) for child in children(event))
     return event, getattr(event, "proved", None), getattr(event, "independent", None), inner
 

@@ -491,7 +491,9 @@ def pure_event(generator: np.random.Generator, relation: Relation, depth: int) -
             return Partition((0.9 / len(inner),) * len(inner), tuple(inner), bool(generator.random() < 0.3))
     poisson = generator.random() < 0.7
     declared = relation if poisson and relation is R else Relation(generator.choice([*Relation]))
-    return Subsample(rate, pure_event(generator, declared, depth - 1), "poisson" if poisson else "without-replacement")
+    fixed = poisson or relation is R or bool(generator.random() < 0.5)
+    inner_event = pure_event(generator, declared, depth - 1)
+    return Subsample(rate, inner_event, "poisson" if poisson else "without-replacement", fixed)
 
 
 @pytest.mark.parametrize("relation", Relation)

@@ -14,6 +14,7 @@ from refdp.accounting.arrays import Array
 from refdp.accounting.dp_events import to_dp_event
 from refdp.errors import InvalidParameter, RelationMismatch
 from refdp.noise.mechanisms import DiscreteLaplace, Exponential, Gaussian, Laplace
+from refdp.privacy.curator import Curator
 from refdp.privacy.events import (
     Parallel,
     Partition,
@@ -25,6 +26,7 @@ from refdp.privacy.events import (
     Sequential,
     Subsample,
 )
+from refdp.privacy.sources import SampleSource
 
 DECAY = 0.7  # of discrete Laplace noise, an integer
 Z = np.arange(-40, 91)
@@ -160,6 +162,67 @@ def test_fixed_size_under_add_remove(values: tuple[int, ...], declared: Relation
     if declared is ADD_REMOVE:  # the mutant: what one record adds instead of what one replaces
         mutant = plan(size / (records + 1), 1, ADD_REMOVE, ADD_REMOVE)
         assert account(mutant, epsilon=0.2).upper < truths[0, 2]
+
+
+@pytest.mark.parametrize("rate", [0.25, 0.5, 0.75, 1.0])
+def test_a_size_that_follows_from_the_number_of_records(rate: float) -> None:
+    """floor(rate n) of n records and of one more: the size grows or stays."""
+    event = Subsample(rate, release(NOISE), "without-replacement", independent=False)
+    question, truths = Plan(ADD_REMOVE, event), np.zeros(len(EPSILONS))
+    for records in range(6):
+        sizes = math.floor(rate * records), math.floor(rate * (records + 1))
+        for small in itertools.combinations_with_replacement((-1, 0, 1), records):
+            without = subsets(small, sizes[0])
+            for record in (-1, 1):
+                with_it = subsets((*small, record), sizes[1])
+                for p, q in ((with_it, without), (without, with_it)):
+                    for k, epsilon in enumerate(EPSILONS):
+                        truths[k] = max(truths[k], float(np.maximum(p - math.exp(epsilon) * q, 0).sum()))
+    for epsilon, truth in zip(EPSILONS, truths, strict=True):
+        bound = account(question, epsilon=epsilon)
+        assert bound.upper >= truth * (1 - 1e-7) - 1e-9 and bound.lower <= truth * (1 + 1e-6) + 1e-9
+    more = 0.0 if rate == 1 else math.log1p(rate * math.expm1(2 * DECAY))
+    assert pure_epsilon(question) == pytest.approx(DECAY + more, rel=1e-9)
+    fixed = Plan(ADD_REMOVE, Subsample(rate, event.event, "without-replacement"))
+    assert rate > 0.25 or account(fixed, epsilon=0.5).upper < truths[3]  # the mutant: a fixed size
+    with pytest.raises(RelationMismatch):
+        Plan(ADD_REMOVE, Subsample(rate, release(NOISE, relation=REPLACE_ONE), "without-replacement", False))
+
+
+def in_a_sample(of_so_many: bool) -> Plan:
+    """The size of the inner sample follows from that of the Poisson sample, which is released at no cost."""
+    sizes = release(Laplace(1e-9), 0.0, REPLACE_ONE)
+    both = Sequential((sizes, release(Laplace(1.0), 2.0, REPLACE_ONE)))
+    return Plan(REPLACE_ONE, Subsample(0.1, Subsample(0.5, both, "without-replacement", not of_so_many), "poisson"))
+
+
+def test_a_size_that_follows_from_a_poisson_sample() -> None:
+    """Of two records 1 and -1, the first replaced by -1, one is in the inner sample if both are in the outer one."""
+    grid = np.linspace(-40, 40, 400_001)
+    density = {at: np.exp(-np.abs(grid - at)) / 2 for at in (-1, 1)}
+    with_it, without = 0.5 * density[1] + 0.5 * density[-1], density[-1]
+    for epsilon in (0.3, 0.8):
+        worse = np.maximum(with_it - math.exp(epsilon) * without, 0)
+        truth = 0.01 * float(worse.sum() * (grid[1] - grid[0]))
+        assert (
+            account(in_a_sample(True), epsilon=epsilon).upper
+            >= truth
+            > account(in_a_sample(False), epsilon=epsilon).upper
+        )
+    assert pure_epsilon(in_a_sample(True)) == pytest.approx(math.log1p(0.5 * math.expm1(2.0)), rel=1e-9)
+
+
+@pytest.mark.parametrize("relation", Relation)
+def test_a_curator_files_what_it_draws(relation: Relation) -> None:
+    curator = Curator(SampleSource(np.random.default_rng(1)), relation)
+    for method in ("poisson", "without-replacement"):
+        with curator.subsample(method, 0.1, 10, method) as mask:
+            assert method == "poisson" or mask.sum() == 1
+            curator.release("sum", Laplace(1.0), np.array([1.0]), sensitivity=Sensitivity(1.0, 1, "a record", relation))
+    assert [one.independent for one in curator.event().events] == [True, False]  # type: ignore[union-attr]
+    found = pure_epsilon(Plan(relation, curator.event().events[1]))  # type: ignore[union-attr]
+    alone = math.log1p(0.1 * math.expm1(2.0 if relation is ADD_REMOVE else 1.0))
+    assert found == pytest.approx(alone + (relation is ADD_REMOVE), rel=1e-9)
 
 
 @pytest.mark.parametrize("method", ["poisson", "without-replacement"])
