@@ -131,8 +131,8 @@ def own(values: Array) -> Array:
 
 
 def _asking(source: Source) -> Callable[[Request], Any]:
-    """Asks a source in this process. Errors: InvalidParameter in a fork of it, where the same noise is to come."""
-    process = os.getpid()
+    """Asks a source in the process that made it, or this one. Errors: InvalidParameter in a fork, with its noise."""
+    process = getattr(source, "process", os.getpid())
 
     def ask(request: Request) -> Any:
         if os.getpid() != process:

@@ -17,6 +17,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -103,6 +104,7 @@ class SampleSource:
     assignments: a secret for the coins of records and nothing else. They are then a function of it, the scope and the
       record's slot, so that hosts elsewhere toss those of their own records. True: a third child of the generator gives
       the secret. Without one the coins come from where the noise does.
+    process: where it was made; curators ask it there alone, since a copy elsewhere has the same noise to come.
     """
 
     def __init__(
@@ -121,6 +123,7 @@ class SampleSource:
         self._bits = bits or GeneratorBits(self._secret)
         self._exact = exact
         self._record = record
+        self.process = os.getpid()
         self.tape: list[Listed] = []
 
     def release(self, request: Request) -> Array:

@@ -23,14 +23,17 @@ ASKED: dict[str, Callable[[Curator], Any]] = {
 
 
 @pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="the system has no fork")
+@pytest.mark.parametrize("made", ["here", "there"])
 @pytest.mark.parametrize("kind", ASKED)
-def test_a_curator_goes_on_in_its_own_process_alone(kind: str) -> None:
-    curator = Curator(SampleSource(np.random.default_rng(1)), Relation.ADD_REMOVE)
+def test_a_curator_goes_on_in_its_own_process_alone(kind: str, made: str) -> None:
+    """Nor is one made there of a source that was made here."""
+    source = SampleSource(np.random.default_rng(1))
+    curator = Curator(source, Relation.ADD_REMOVE)
     ask, told = ASKED[kind], multiprocessing.get_context("fork").Queue()
 
     def elsewhere() -> None:
         try:
-            told.put(str(ask(curator)))
+            told.put(str(ask(curator if made == "here" else Curator(source, Relation.ADD_REMOVE))))
         except InvalidParameter as error:
             told.put(f"refused: {error}")
 
