@@ -28,7 +28,7 @@ from refdp.data.reading import PLAIN
 from refdp.data.records import Records, Schema
 from refdp.ledger import claims
 from refdp.ledger.fingerprint import current, module_digest, modules_of, tree_digest
-from refdp.ledger.parts import is_refdps
+from refdp.ledger.parts import differences, is_refdps
 from refdp.ledger.written import otherwise
 from refdp.privacy.events import Relation
 
@@ -273,7 +273,8 @@ def stranger(params: Any, schema: Any, text: Any = None, **besides: Any) -> str:
     """The first thing in settings or a schema that computes by a text of nobody's in refdp, empty where there is none.
 
     A class that is derived from one of refdp's, or what an object was given beside its fields, has bounds of its own,
-    of which no claim of refdp's says anything. Either may be None. text: a module whose parameters are known as well.
+    of which no claim of refdp's says anything; nor does one of values that their class refuses, which copies and
+    pickles do not ask it about. Either may be None. text: a module whose parameters are known as well.
     besides: by name, what else a plan is made of.
     """
     kind = type(params)
@@ -306,6 +307,20 @@ def _strangers(value: Any, place: str, known: bool = False) -> Iterator[str]:
         yield f"{place}, a {_named(kind)}"
     for name, one in inside or ():
         yield from _strangers(one, name)
+    if is_dataclass(value) and kind is not Records and inside is not None:
+        yield from _unmade(value, place)
+
+
+def _unmade(value: Any, place: str) -> Iterator[str]:
+    """Where a dataclass makes something else of a value's fields than the value has, or nothing."""
+    given = {one.name: getattr(value, one.name) for one in fields(value)}
+    try:
+        made = type(value)(**given)
+    except Exception as problem:
+        yield f"{place}, which its class refuses ({problem})"
+        return
+    for name, one in given.items():
+        yield from differences(one, getattr(made, name), f"{place}.{name}", {}, [])
 
 
 def _named(kind: type) -> str:

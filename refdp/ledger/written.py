@@ -38,20 +38,24 @@ FILLED = {
 """Names of modules in which use keeps what users give, what was fitted and what is locked; no figure is of these."""
 
 
-def otherwise(modules: Iterable[str]) -> str:
+def otherwise(modules: Iterable[str], *, edited: bool = True) -> str:
     """The first name under which something else runs than the modules' sources make, empty where there is none.
 
     modules: by name. The first time each is executed anew; later it is asked whether its parts are the very same still.
     Where a cache keeps what something else made this is told once, and all caches are emptied. Sources are as they were
     when they were first asked for; where one was edited since, and something differs, that is told once as well: with
-    all that was made of the sources before, claims' verdicts too, nothing new is established.
+    all that was made of the sources before, claims' verdicts too, nothing new is established. edited: False where an
+    edited file is no matter, but what differs from the sources as they are now.
     """
     names = frozenset(modules)
-    place = _otherwise(names)
+    differing = _differing(names)
+    place = differing or _kept(names)
     if place and any(map(_was_edited, _with_imported(names))):
         for room in [sys.modules[name] for name in COMPARING if name in sys.modules]:
             for function in [one for one in vars(room).values() if hasattr(one, "cache_clear")]:
                 function.cache_clear()
+        if differing and not edited:
+            place = _differing(names) or _kept(names)
     return place
 
 
@@ -64,9 +68,13 @@ def _was_edited(name: str) -> bool:
         return False
 
 
-def _otherwise(modules: frozenset[str]) -> str:
-    found = {name: importlib.import_module(name) for name in sorted(_with_imported(modules))}
-    for name, module in found.items():
+def _found(modules: frozenset[str]) -> dict[str, ModuleType]:
+    return {name: importlib.import_module(name) for name in sorted(_with_imported(modules))}
+
+
+def _differing(modules: frozenset[str]) -> str:
+    """The first name in modules, and in what they import, that is not what their sources make."""
+    for name, module in _found(modules).items():
         if vars(module).get("__name__") != name:
             return f"{name}.__name__"
         if another := _another(module):
@@ -79,6 +87,12 @@ def _otherwise(modules: frozenset[str]) -> str:
                 known.clear()
                 return f"{name}{place}"
             known[:] = seen
+    return ""
+
+
+def _kept(modules: frozenset[str]) -> str:
+    """The first of their functions of which a cache keeps another result; all caches are then emptied."""
+    found = _found(modules)
     for name, module in found.items():
         if kept := kept_of_another(module):
             forget(found.values())

@@ -38,6 +38,6 @@ def _another(module: Any, file: str, text: str) -> str:
     if not name.startswith("refdp."):
         place = differs(imported, text=text)
         return otherwise(taken(tree_of(text))) or (name + place if place else "")
-    if place := otherwise([name]) and otherwise([name]):  # what is told once of an edited file is no matter here
+    if place := otherwise([name], edited=False):
         return place
     return "" if source_of(name) == text else f"{name}, whose file has changed since it was imported"

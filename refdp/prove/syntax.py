@@ -30,6 +30,8 @@ def refused(module: Any, paper: str = "") -> list[Failure]:
     """
     if not isinstance(module, ModuleType):
         return [Failure("", "", "not modelled", "an object in a module's place, of which there is no text")]
+    if not __debug__:
+        return [Failure("", "", "not modelled", "`python -O`, which leaves assertions out that another Python has")]
     functions = [inspect.unwrap(one) for one in _members(module) if callable(one)]
     codes = [one.__code__ for one in functions if isinstance(one, FunctionType)]
     files = {code.co_filename for code in codes if is_text(code.co_filename)} | {str(getattr(module, "__file__", None))}

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import copy
 import importlib
 import math
+import pickle
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import fields, replace
 from enum import IntEnum, StrEnum
+from itertools import product
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from refdp.data.records import Categorical, Classes, Numeric, Schema, make_records
+from refdp.data.records import Categorical, Classes, Interval, Numeric, Schema, make_records
+from refdp.errors import InvalidParameter
 from refdp.faces import registry
 from refdp.ledger.certificate import Guarantee, issue
 from refdp.ledger.proved import stranger
@@ -204,6 +208,50 @@ def test_refdps_own_settings_are_nobody_elses(name: str) -> None:
     for printed in (False, True) if name in registry.PAPERS else (False,):
         assert stranger(own.params({"epsilon": 1.0, "relation": AR}, as_published=printed), SCHEMA) == ""
     assert stranger(None, SCHEMA) == ""
+
+
+def forced(described: Any, **values: Any) -> Any:
+    """With values past its class, in a copy of an unpickled one, which its class is not asked about either."""
+    for name, value in values.items():
+        object.__setattr__(described, name, value)
+    return copy.deepcopy(pickle.loads(pickle.dumps(described)))
+
+
+@pytest.mark.parametrize("name", [*registry.PAPERS, *registry.OWN])
+def test_settings_that_their_class_refuses_are_told(name: str) -> None:
+    """Claims hold within the domains that classes look at."""
+    own = registry.paper(name).params({"epsilon": 1.0, "relation": AR}, as_published=False)
+    tried = 0
+    for field, value in product([one.name for one in fields(own)], (-0.999, "bogus", math.nan, 0, np.float64(0.5))):
+        try:
+            made = replace(own, **{field: value})
+        except InvalidParameter:
+            tried += 1
+            found = stranger(forced(replace(own), **{field: value}), SCHEMA)
+            assert found.startswith("params, which its class refuses")
+        else:
+            assert stranger(made, SCHEMA) == stranger(forced(made), SCHEMA) == ""
+    assert tried > 2 * len(fields(own))
+
+
+@pytest.mark.parametrize(
+    ("described", "told"),
+    [(forced(Schema(*TWO), target=forced(Interval(0, 1), low=2.0)), "schema.target, which its class refuses (label"),
+     (forced(Schema(*TWO), target=forced(Classes((0, 1)), values=(1,))), "schema.target, which its class refuses"),
+     (forced(Schema(*TWO), features=()), "schema, which its class refuses (feature names []"),
+     (forced(Schema(*TWO), features=TWO[0] * 2), "schema, which its class refuses (feature names ['a', 'a']"),
+     (forced(Schema(*TWO), features=(forced(Numeric("a", 0, 1), high=math.inf),)), "schema.features[0], which its"),
+     (forced(Schema(*TWO), features=(forced(Numeric("a", 0, 1), high=2),)), "schema.features[0].high"),
+     (forced(Control(), tolerance=-1.0), "control, which its class refuses (tolerance = -1.0")],
+)  # fmt: skip
+def test_what_its_class_refuses_or_makes_another_of_is_told(described: Any, told: str) -> None:
+    is_schema = isinstance(described, Schema)
+    found = stranger(PLAIN, described if is_schema else Schema(*TWO), control=None if is_schema else described)
+    assert found.startswith(told)
+    if is_schema:
+        plans = [grove.plan(PLAIN, Schema(*TWO))] * 2
+        made = issue("grove", Guarantee(1.0, 1e-5), *plans, schema=described, params=PLAIN, established=1.0)
+        assert math.isinf(made.established.epsilon) and f"nothing is established: {told}" in "".join(made.notes)
 
 
 class Quiet(inprivate.Params):

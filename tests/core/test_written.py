@@ -327,8 +327,8 @@ def caching(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[A
     yield tuple(map(importlib.import_module, names))
     for name in names:
         sys.modules.pop(name, None)
-    written._known.cache_clear()
-    caches._compared.cache_clear()
+    for function in (written._known, caches._compared, fingerprint.source_of, fingerprint.parsed_module):
+        function.cache_clear()
 
 
 @pytest.mark.parametrize("known", [True, False])
@@ -566,6 +566,28 @@ def test_an_edited_source_is_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     before = fingerprint.fingerprint.cache_info().currsize
     assert proved.running("dpboost") == "" and before == 0
+
+
+@pytest.mark.parametrize("edited", [True, False])
+def test_where_an_edited_file_is_no_matter_what_caches_keep_is(
+    edited: bool, caching: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """edited: whether that is told."""
+    first, later = caching
+    names, kept = [first.__name__, later.__name__], "written_kept.kept, whose cache keeps what something else made"
+    sys.modules.update({one.__name__: one for one in caching})
+    assert written.otherwise(names) == ""
+    Path(later.__file__).write_text("SCALE = 0.125  # of which the module is none yet", encoding="utf-8")
+    with monkeypatch.context() as patch:
+        patch.setattr(later, "SCALE", 0.5)
+        assert first.kept(8) == 4.0
+    assert [written.otherwise(names, edited=edited) for _ in range(2)] == [kept, "written_later.SCALE"]
+    monkeypatch.setattr(later, "SCALE", 0.125)
+    assert written.otherwise(names) == ""
+    Path(later.__file__).write_text("SCALE = 0.25  # once more, and the module is of it", encoding="utf-8")
+    monkeypatch.setattr(later, "SCALE", 0.25)
+    assert written.otherwise(names, edited=edited) == ("written_later.SCALE" if edited else "")
+    assert written.otherwise(names) == ""
 
 
 def test_a_function_that_no_source_makes_has_an_empty_text() -> None:

@@ -256,9 +256,14 @@ A text that behaves otherwise where it is read than where it trains would not be
 population and the curator is what the protocols have: `isinstance`, another attribute, or a leak that is handled, are
 leaks, and so are lines with `type`, `try`, names with two underscores, and foreign imports. What runs has to be what
 the files make, of the text and of all that it imports from refdp: older bytecode and patches are not read, nor settings
-or schemas of derived classes. A registered text of somebody else is read by the same rules where it is a module that is
-imported by its name, from one file. The plan, read on no records, must have the releases that were asked about. Not
-caught is a text that learns from refdp's own modules who answers it.
+or schemas of derived classes, or that their classes refuse. A registered text of somebody else is read by the same
+rules where it is a module that is imported by its name, from one file. Under `python -O`, which leaves assertions out,
+nothing is proved. The plan, read on no records, must have the releases that were asked about. Not caught is a text that
+learns from refdp's own modules who answers it.
+
+Proofs in several threads wait for one another. Nothing else of refdp may train or be certified in other threads while
+one is read: shared modules have the reading's names then, so that a run or a certificate ends with an error of the
+reading, or establishes nothing, and the proof can fail. Afterwards all is as it was, and so it is in other processes.
 
 Leaks beside the formulas are refused too (`tests/prove/attacks.py` has a text for each): sums in units of the grid
 taken for sums, utilities of which a record decides several choices, sums for every candidate at the price of one,

@@ -7,6 +7,7 @@ import importlib
 import inspect
 import linecache
 import os
+import subprocess
 import sys
 import threading
 import zipfile
@@ -22,6 +23,7 @@ pytest.importorskip("z3", reason="the extra proofs is not installed")
 pytest.importorskip("cvc5", reason="the extra proofs is not installed")
 
 from refdp.data import losses
+from refdp.data.reading import recorded
 from refdp.data.records import Interval, Numeric, Schema
 from refdp.faces import registry
 from refdp.ledger.proved import ELSEWHERE
@@ -245,6 +247,39 @@ def test_a_file_of_refdp_that_was_edited_since_is_not_read(monkeypatch: pytest.M
     monkeypatch.setattr(made, "source_of", lambda name: "another = 1\n")
     (told,) = elsewhere(dpboost)
     assert told == "refdp.papers.dpboost, whose file has changed since it was imported"
+
+
+def test_what_a_cache_keeps_of_a_patch_is_told_by_the_proof_that_empties_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else nothing would tell it any more: it is told once."""
+    own, old = dpboost.Params(**{**DEEP, "depth": 3}), dpboost.leaf_sensitivity
+    assert refused(dpboost, "dpboost") == []
+    recorded.cache_clear()
+    with monkeypatch.context() as patch:
+        patch.setattr(dpboost, "leaf_sensitivity", lambda *given: old(*given) / 1000)
+        dpboost.plan(own, SCHEMA)
+    assert elsewhere(dpboost) == ["refdp.data.reading.recorded, whose cache keeps what something else made"]
+    assert elsewhere(dpboost) == []
+
+
+@pytest.mark.parametrize("name", ["dpboost", "stumps_bare"])
+def test_nothing_is_proved_where_python_leaves_assertions_out(name: str, tmp_path: Path) -> None:
+    (tmp_path / "stumps_bare.py").write_text(STUMPS, encoding="utf-8")
+    asked = (
+        f"import importlib, sys; sys.path.insert(0, {str(tmp_path)!r})\n"
+        "from refdp.faces import registry\n"
+        "from refdp.prove.syntax import refused\n"
+        "if sys.argv[1] != 'dpboost': registry.register(sys.argv[1], importlib.import_module(sys.argv[1]))\n"
+        "print([one.reason for one in refused(registry.paper(sys.argv[1]).module, sys.argv[1])])"
+    )
+    for option, told in (("-O", "python -O"), ("-OO", "python -O"), ("-B", "[]")):
+        found = subprocess.run([sys.executable, option, "-c", asked, name], capture_output=True, text=True)
+        assert told in found.stdout, found.stderr
+
+
+def test_the_command_does_not_prove_where_python_leaves_assertions_out() -> None:
+    asked = [sys.executable, "-O", "-m", "refdp", "prove", "dpboost", "--classes", "0", "--set", "trees=1"]
+    found = subprocess.run(asked, capture_output=True, text=True)
+    assert found.returncode == 1 and "NOT PROVED" in found.stdout and "leaves assertions out" in found.stdout
 
 
 def test_which_files_and_modules_are_texts_while_one_is_read() -> None:
