@@ -381,7 +381,7 @@ def client_for(address: str | None = None, *, processes: bool = False) -> Iterat
     if address is not None:
         try:
             asked = distributed.Client(address)
-        except (OSError, ValueError) as error:
+        except (ImportError, OSError, TypeError, ValueError) as error:
             raise InvalidParameter(f"no Dask scheduler at {address!r}: {error}") from error
         with asked as client:
             yield client

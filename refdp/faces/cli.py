@@ -13,8 +13,9 @@ import os
 import sys
 import traceback
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import wraps
 from itertools import takewhile
 from typing import Annotated, Any
 
@@ -47,10 +48,25 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
+
+
+def _by_its_result(command: Callable[..., int | None]) -> Callable[..., int | None]:
+    """A command's status is what it returns: typer's own exceptions out of it are of foreign code that it ran."""
+
+    @wraps(command)
+    def ended(*given: Any, **options: Any) -> int | None:
+        try:
+            return command(*given, **options)
+        except (typer.Exit, typer.Abort) as error:
+            raise RefdpError(f"code that was run raised {type(error).__name__}, before there was a result") from error
+
+    return ended
+
+
 for command in (train, predict, audit, prove, claims, account, conform, certify, recommend, federate, dossier):
-    app.command()(command)
-app.command("audit package", hidden=True)(audit_package)  # `audit package`, see `expanded`
-app.command("audit one-run", hidden=True)(audit_one_run)
+    app.command()(_by_its_result(command))
+app.command("audit package", hidden=True)(_by_its_result(audit_package))  # `audit package`, see `expanded`
+app.command("audit one-run", hidden=True)(_by_its_result(audit_one_run))
 
 
 def _show_version(asked: bool) -> None:
@@ -145,7 +161,8 @@ def _of_what_ran(error: BaseException) -> bool:
     """Whether it came out of a command, and so of what that read or called, and not of standard output."""
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     names = [str(frame.f_globals.get("__name__")) for frame in frames]
-    shown = any(frame.f_code is emit.__code__ for frame in frames)
+    closed = isinstance(error, OSError) or isinstance(error.__context__, OSError)
+    shown = closed and any(frame.f_code is emit.__code__ for frame in frames)
     return not shown and any(name.startswith("refdp.faces.commands.") for name in names)
 
 

@@ -222,6 +222,12 @@ def folds(dataset: Dataset, count: int = 5, seed: int = 0) -> Iterator[tuple[Dat
         yield dataset.take(train), dataset.take(test)
 
 
+def stored(name: str) -> tuple[Path, ...]:
+    """The files of a data set of that name in REFDP_DATA, its manifest's first; none for another one."""
+    entry = _manifest().get(name)
+    return () if entry is None else (entry["path"].parent / "MANIFEST.json", entry["path"])
+
+
 def _manifest() -> dict[str, Any]:
     """The entries of REFDP_DATA's manifest by name; none without that variable."""
     directory = os.environ.get("REFDP_DATA")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import errno
+import io
 import json
+import sys
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import typer
 
 from refdp.audit.blackbox import Bound
 from refdp.audit.runs import InputPair
@@ -295,6 +298,42 @@ def test_a_command_whose_foreign_code_ends_the_program_has_no_status_of_it(
     monkeypatch.setattr(registry, "paper", ends)
     assert cli.run(["train", "dpboost", "--data", "a", "--epsilon", "1"]) == 2
     assert f"ended the program with status {code}" in capsys.readouterr().err
+
+
+class Tells(Exception):
+    """What is said of it is made wherever it is told."""
+
+    def __str__(self) -> str:
+        raise typer.Exit(0)
+
+
+@pytest.mark.parametrize("error", [typer.Exit(0), typer.Abort(), Tells()], ids=lambda one: type(one).__name__)
+def test_foreign_code_ends_no_command_as_commands_are_ended(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, error: BaseException
+) -> None:
+    def ends(*given: Any, **more: Any) -> Any:
+        try:
+            raise error
+        except Tells as told:
+            raise InvalidParameter(str(told)) from told
+
+    monkeypatch.setattr(registry, "paper", ends)
+    assert cli.run(["train", "dpboost", "--data", "a", "--epsilon", "1", "--json"]) == 2
+    kind = "Exit" if isinstance(error, Tells) else type(error).__name__
+    assert f"code that was run raised {kind}" in json.loads(capsys.readouterr().out)["error"]
+
+
+def test_a_stream_of_foreign_code_has_no_status(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    class Stream(io.StringIO):
+        def write(self, text: str) -> int:
+            raise SystemExit(0)
+
+    shown = cli._failed
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stdout", Stream())
+        patch.setattr(cli, "_failed", lambda error, as_json, status=2: shown(error, False, status))
+        assert cli.run(["recommend", "--epsilon", "1", "--rows", "1000", "--features", "9", "--json"]) == 2
+    assert "ended the program with status 0" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("number", [errno.ETIMEDOUT, errno.EPIPE])

@@ -13,7 +13,7 @@ from refdp.conform import run as conform_run
 from refdp.data.forms import from_json
 from refdp.data.records import Interval, Numeric, Schema
 from refdp.faces import cli, prediction, registry
-from refdp.faces.commands import train_dask
+from refdp.faces.commands import output, train_dask
 from refdp.faces.commands.options import public_records
 from refdp.faces.seeds import SEED_ASSUMPTION
 from refdp.faces.training import source_for, train
@@ -151,6 +151,46 @@ def test_no_output_goes_over_what_is_read(
     assert cli.run([*given, "--bounds", "b.json", "--tape", "t.jsonl", output, name]) == 2
     assert f"{output} {Path(name)}: a file that is read" in capsys.readouterr().err
     assert Path(name).read_text(encoding="utf-8") == "kept" and people == []
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [(["--out", "one", "--xgboost", "two"], "--out one and --xgboost two: two different files are needed"),
+     (["--out", "one", "--xgboost", "three"], "--out one and --xgboost three: two different files are needed"),
+     (["--out", "mine.py"], "--out mine.py: a .py file is there, which is no earlier output"),
+     (["--xgboost", "part.parquet"], "--xgboost part.parquet: a .parquet file is there"),
+     (["--out", "sets/people.csv"], f"--out {Path('sets/people.csv')}: a file that is read"),
+     (["--out", "sets/MANIFEST.json"], f"--out {Path('sets/MANIFEST.json')}: a file that is read"),
+     (["--out", "loop"], "--out loop: "), (["--out", "report"], "--out report: standard output")],
+    ids=lambda one: one[1] if isinstance(one, list) else "",
+)  # fmt: skip
+def test_each_output_is_a_file_of_its_own(
+    tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch, people: list[Any], options: list[str], told: str
+) -> None:
+    """By whatever name; nor a file of another kind, a stored data set's, or where standard output goes."""
+    monkeypatch.chdir(tmp_path)
+    Path("sets").mkdir()
+    for name in ("one", "mine.py", "part.parquet", "sets/people.csv", "report"):
+        Path(name).write_text("kept", encoding="utf-8")
+    Path("sets/MANIFEST.json").write_text('{"datasets": [{"name": "people", "file": "people.csv"}]}', encoding="utf-8")
+    monkeypatch.setenv("REFDP_DATA", "sets")
+    Path("two").hardlink_to("one")
+    Path("three").symlink_to("one")
+    Path("loop").symlink_to("loop")
+    with Path("report").open("r+") as shown:
+        monkeypatch.setattr("refdp.faces.commands.output.sys.stdout", shown) if options[1] == "report" else None
+        assert cli.run([*GIVEN, *options]) == 2
+        monkeypatch.undo()
+    assert told in capsys.readouterr().err and people == []
+    kept = ("one", "mine.py", "part.parquet", "sets/people.csv", "report")
+    assert all((tmp_path / name).read_text(encoding="utf-8") == "kept" for name in kept)
+
+
+def test_a_link_to_no_file_yet_stays_one(tmp_path: Path) -> None:
+    link, target = tmp_path / "current", tmp_path / "next"
+    link.symlink_to(target)
+    output.check_writable("--out", link)
+    assert link.is_symlink() and not target.exists()
 
 
 @pytest.mark.parametrize(("place", "address"), [("local", None), ("tcp://a:1", "tcp://a:1")])

@@ -231,6 +231,22 @@ def test_a_file_under_two_names_is_refused(tmp_path: Path, capsys: Any) -> None:
         (tmp_path / name).unlink()
 
 
+@pytest.mark.parametrize("pattern", ["parts", "part*"])
+def test_a_file_twice_in_a_directory_is_refused(tmp_path: Path, capsys: Any, pattern: str) -> None:
+    """Its records would be in every sum as often: parts are read of all that is in a directory, links too."""
+    pytest.importorskip("pyarrow")
+    x, _ = once(40)
+    (tmp_path / "parts").mkdir()
+    x.assign(t=x["a"]).to_parquet(tmp_path / "parts" / "0.parquet")
+    (tmp_path / "bounds.json").write_text(json.dumps({"a": [0, 1], "t": [0, 1]}))
+    for link in (os.symlink, os.link):
+        link(tmp_path / "parts" / "0.parquet", tmp_path / "parts" / "1.parquet")
+        assert run(["train", "dpboost", "--data", str(tmp_path / pattern), "--target", "t", "--dask", "--epsilon", "1",
+                    "--bounds", str(tmp_path / "bounds.json"), "--test-size", "0"]) == 2  # fmt: skip
+        assert "1.parquet: the same file as " in capsys.readouterr().err
+        (tmp_path / "parts" / "1.parquet").unlink()
+
+
 def test_a_fit_is_charged_to_its_budget_before_a_record_is_touched(client: Any) -> None:
     budget = refdp.PrivacyBudget(epsilon=1.5, relation="add-remove")
     lazy = partitions(table())

@@ -165,7 +165,7 @@ def audit(
     low_bits: LowBits = True,
     html: Html = None,
     as_json: Json = False,
-) -> None:
+) -> int:
     """Look for privacy violations by exact replay of a PAPER or a --trainer, or by runs of --callable.
 
     Exit status 1 for a violation, 3 where something was not examined that the claim depends on.
@@ -183,7 +183,7 @@ def audit(
         count = pairs if written(context, ("pairs",)) else TRAINER_PAIRS
         asked = Asked(trainer, schema, target, epsilon, delta or 0.0, relation, count, seed, html, as_json,
                       tuple(filter_ or ()), witness)  # fmt: skip
-        raise typer.Exit(audit_one(asked))
+        return audit_one(asked)
     if filter_:
         raise InvalidParameter("--filter: about --trainer, which is not given")
     if schema is not None and name is None:
@@ -211,7 +211,7 @@ def audit(
             SAMPLES if samples is None else samples, seed, jobs, resume, structural, outliers, low_bits,
             html, as_json,
         )  # fmt: skip
-        raise typer.Exit(audit_callable(options))
+        return audit_callable(options)
     if paper is None:
         raise InvalidParameter(f"PAPER, --trainer or --callable is needed; papers are {', '.join(NAMES)}")
     from refdp.audit.report import audit_paper
@@ -260,7 +260,7 @@ def audit(
             )
         wrote = write_page("--html", html, page.html())
     status = exit_status(report.verdict)
-    raise typer.Exit(status if status or wrote else 2)
+    return status if status or wrote else 2
 
 
 def _check_trainer(context: typer.Context) -> None:

@@ -49,7 +49,7 @@ def audit_one_run(
     share: Share = 0.2,
     assume: Assume = Assuming.NOTHING,
     as_json: Json = False,
-) -> None:
+) -> int:
     """Bound epsilon from below by canaries that fair coins put into one run, the higher a score the likelier in.
 
     Exit status 1 for a bound above --epsilon, 3 where no guesses could have given one. The report names the assumption
@@ -95,7 +95,7 @@ def audit_one_run(
     shown = "".join(f"{name}: {value}\n" for name, value in told.items())
     shown += "".join(f"{row.verdict}: {row.reason}; {row.power}\n".replace("; \n", "\n") for row in rows if row.decides)
     emit({**told, "coverage": [row.to_dict() for row in rows]}, shown, as_json)
-    raise typer.Exit(exit_status(verdict))
+    return exit_status(verdict)
 
 
 def _read(file: Path) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:

@@ -33,18 +33,17 @@ def audit_package(
     resume: Resume = None,
     entry: Only = None,
     as_json: Json = False,
-) -> None:
+) -> int:
     """Audit an installed package: replay, structural checks and black box of the entry points of AUDIT.TOML.
 
     Exit status 1 for a violation that the baseline does not accept, 3 where something decisive was not examined.
     """
     from refdp.audit.package import audit_package as audit
     from refdp.faces.commands.blackbox import prints_on_standard_error
-    from refdp.faces.commands.output import bar, check_writable, emit, write_page
+    from refdp.faces.commands.output import bar, check_outputs, emit, write_page
 
     outputs = {"--html": html, "--sarif": sarif, "--junit": junit}
-    for option, path in outputs.items():
-        check_writable(option, path, file, baseline, resume)
+    check_outputs(outputs, file, baseline, resume)
     if html is not None:
         from refdp.audit.page import check_drawing
 
@@ -65,7 +64,7 @@ def audit_package(
         raise InvalidParameter(f"{file}: the package ended the program with status {error.code}") from error
     emit(report.to_dict(), _page(report), as_json)
     wrote = [write_page(option, path, _written(option, report)) for option, path in outputs.items() if path is not None]
-    raise typer.Exit(report.status if report.status or all(wrote) else 2)
+    return report.status if report.status or all(wrote) else 2
 
 
 def _written(option: str, report: PackageReport) -> str:

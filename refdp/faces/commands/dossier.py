@@ -19,7 +19,7 @@ File = Annotated[
 Html = Annotated[Path | None, typer.Option("--html", help="Write the dossier as one page.")]
 
 
-def dossier(file: File, html: Html = None, as_json: Json = False) -> None:
+def dossier(file: File, html: Html = None, as_json: Json = False) -> int:
     """Answer every question of an evaluation after NIST SP 800-226: proved, tested, assumed, or not examined.
 
     Exit status 1 where the document contradicts what is claimed.
@@ -46,4 +46,4 @@ def dossier(file: File, html: Html = None, as_json: Json = False) -> None:
         table.add_row(answer.topic, word, answer.text)
     emit(found.to_dict(), Group(Text(found.sentence, "bold"), table), as_json)
     wrote = html is None or write_page("--html", html, page(found, shlex.join(["refdp", "dossier", str(file)])))
-    raise typer.Exit(0 if found.holds and wrote else 1 if not found.holds else 2)
+    return 0 if found.holds and wrote else 1 if not found.holds else 2

@@ -8,9 +8,10 @@ import math
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from glob import iglob
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -18,6 +19,9 @@ from refdp.errors import InvalidParameter
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+
+KEPT = (".ipynb", ".parquet", ".pq", ".py", ".pyi", ".toml")
+"""Endings of files of programs, of scopes of audits and of records, which no output of a command has."""
 
 
 def emit(document: Any, page: RenderableType | str, as_json: bool) -> None:
@@ -61,15 +65,41 @@ def check_writable(option: str, path: Path | None, *read: str | Path | None) -> 
         return  # a pipe may be opened once only
     if path.is_file() and any(one.is_file() and one.samefile(path) for given in read if given for one in _files(given)):
         raise InvalidParameter(f"{option} {path}: a file that is read; it would be written over")
-    if not path.parent.is_dir():
-        raise InvalidParameter(f"{option} {path}: there is no directory {path.parent}")
-    existed = path.exists()
+    if path.is_file() and path.suffix in KEPT:
+        raise InvalidParameter(f"{option} {path}: a {path.suffix} file is there, which is no earlier output")
+    if path.is_file() and _is_report(path):
+        raise InvalidParameter(f"{option} {path}: standard output, where the report goes")
     try:
-        path.open("ab").close()
+        place = path.resolve() if path.is_symlink() else path  # what a link leads to: it stays a link
+    except (OSError, RuntimeError) as error:
+        raise InvalidParameter(f"{option} {path}: a link that leads nowhere") from error
+    if not place.parent.is_dir():
+        raise InvalidParameter(f"{option} {path}: there is no directory {place.parent}")
+    existed = place.exists()
+    try:
+        place.open("ab").close()
     except OSError as error:
         raise InvalidParameter(f"{option} {path}: cannot be written: {error.strerror}") from error
     if not existed:
-        path.unlink()
+        place.unlink()
+
+
+def check_outputs(outputs: Mapping[str, Path | None], *read: str | Path | None) -> None:
+    """`check_writable` of all outputs of a command, by option, each of which is a file of its own."""
+    files = [(option, path) for option, path in outputs.items() if path is not None]
+    for option, path in files:
+        check_writable(option, path, *read)
+    for (option, path), (other, same) in combinations(files, 2):
+        if path.resolve() == same.resolve() or (path.is_file() and same.is_file() and path.samefile(same)):
+            raise InvalidParameter(f"{option} {path} and {other} {same}: two different files are needed")
+
+
+def _is_report(path: Path) -> bool:
+    """Whether a file is where standard output goes: the report would be written over it, or it over the report."""
+    try:
+        return os.path.samestat(os.fstat(sys.stdout.fileno()), path.stat())
+    except (OSError, ValueError):  # streams of a caller
+        return False
 
 
 def _files(given: str | Path) -> Iterator[Path]:

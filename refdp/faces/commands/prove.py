@@ -35,7 +35,7 @@ def prove(
     set_: Settings = None,
     any_: Ranges = None,
     as_json: Json = False,
-) -> None:
+) -> int:
     """Prove the privacy of a PAPER's training text for all data sets. Exit status 1 where that is not proved.
 
     With --any for all values of a parameter at once, as real numbers: PROVED for the whole range, or not.
@@ -55,8 +55,7 @@ def prove(
         report = proved(paper, params, targets, lambda done: progress(done, None, f"prove {paper}, releases"),
                         ranges(any_))  # fmt: skip
     emit(report.to_dict(), page(report), as_json)
-    if report.verdict != "PROVED":
-        raise typer.Exit(1)
+    return 0 if report.verdict == "PROVED" else 1
 
 
 def ranges(given: list[str] | None) -> dict[str, tuple[float, float] | None]:

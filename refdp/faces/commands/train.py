@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
-from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -23,7 +22,7 @@ from refdp.faces.commands.options import (
     public_records,
 )
 from refdp.faces.commands.options import settings as read_settings
-from refdp.faces.commands.output import bar, check_writable, emit, write_text
+from refdp.faces.commands.output import bar, check_outputs, emit, write_text
 from refdp.privacy.events import Relation
 
 if TYPE_CHECKING:
@@ -103,14 +102,10 @@ def train(
     source = source_for(chosen.params(given, as_published=as_published), seed)
     conform_run.check_options(record, tape, private, seed)
     check_test_size(test_size)
-    files = [(option, path) for option, path in (("--out", out), ("--xgboost", xgboost), ("--record", record)) if path]
-    for option, path in files:
-        check_writable(option, path, data, bounds, tape)
+    outputs = {"--out": out, "--xgboost": xgboost, "--record": record}
+    check_outputs(outputs, data, bounds, tape, *datasets.stored(data))
     if dask is not None and (record is not None or tape is not None):
         raise InvalidParameter("--dask with --record or --tape: a tape lists the coins of single records")
-    for (option, path), (other, same) in combinations(files, 2):
-        if path.resolve() == same.resolve():
-            raise InvalidParameter(f"{option} {path} and {other} {same}: two different files are needed")
     if dask is not None:
         from refdp.faces.commands.train_dask import distributed
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -146,13 +146,21 @@ def _partitions(pattern: str) -> tuple[list[str], list[Any]]:
 def _check_once(files: list[str]) -> None:
     """Errors: InvalidRecords for a file that is there under two names, a link say: its records would count twice."""
     known: dict[tuple[int, int], str] = {}
-    for file in files:
+    for file in (inner for one in files for inner in _all_of(one)):
         try:
             found = os.stat(file)
         except OSError:  # whoever reads it says so
             continue
         if (other := known.setdefault((found.st_dev, found.st_ino), file)) != file:
             raise InvalidRecords(f"{file}: the same file as {other}, and each record counts once")
+
+
+def _all_of(file: str) -> Iterator[str]:
+    """The file, or all files in a directory and those that it leads to."""
+    if not os.path.isdir(file):
+        yield file
+    for folder, _, names in os.walk(file, followlinks=True):
+        yield from (os.path.join(folder, name) for name in sorted(names))
 
 
 def _described(pattern: str, columns: list[str], target: str, bounds: Path) -> tuple[Schema, dict[str, Any]]:
