@@ -122,7 +122,7 @@ class Followed:
         return found
 
     def _option(self, request: Request, entry: dict[str, Any], table: Array) -> Array:
-        """Positions of the options that were released."""
+        """Positions of the options that were released. Errors: Parted for what cannot be chosen."""
         if request.options is None:
             found = self._array(entry, "index" if "index" in entry else "output", request).astype(np.int64)
         else:
@@ -135,6 +135,8 @@ class Followed:
             found = same.argmax(axis=1)
         if found.shape != table.shape[:1] or not ((found >= 0) & (found < table.shape[1])).all():
             raise Parted(f"{request.name}: {found.shape} choices, {table.shape[:1]} are released")
+        if np.isneginf(table[np.arange(len(found)), found]).any():
+            raise Parted(f"{request.name}: an option that is excluded")
         return found
 
 
