@@ -20,7 +20,7 @@ from refdp.conform.follow import Parted, Released, claims_less, follow, on_grid
 from refdp.conform.implied import REST, Finding, again, evidence, noise_tests
 from refdp.conform.plain import array_out, schema_digest
 from refdp.conform.tape_file import Tape, records_digest
-from refdp.data.forms import from_json
+from refdp.data.forms import canonical, from_json
 from refdp.data.records import Model, Records
 from refdp.documents import parsed
 from refdp.errors import InvalidParameter, ModelFileError
@@ -174,12 +174,14 @@ def _model(told: str, model: Model, text: str) -> list[Row]:
     what, own = "published object", model.to_json()
     if text == own:
         return [Row(what, Verdict.HOLDS, "every model file follows from outputs, parameters and schema", "one letter")]
+    bare = text.removeprefix("\ufeff")
     try:
-        from_json(text)
-        same = json.dumps(parsed(text), sort_keys=True) == json.dumps(parsed(own), sort_keys=True)
-    except (ModelFileError, ValueError) as error:
+        from_json(bare)  # the digest of this spelling too
+        given, due = parsed(bare), parsed(own)
+        given |= {"model": canonical(given["model"]), "sha256": due["sha256"]}
+    except (ModelFileError, ValueError, OverflowError, RecursionError) as error:
         return [Row(what, Verdict.VIOLATION, f"{told}: {error}")]
-    if not same:
+    if json.dumps(given, sort_keys=True) != json.dumps(due, sort_keys=True):
         return [
             Row(what, Verdict.VIOLATION, f"{told}: the model is not the one that the outputs give, or more than it")
         ]
@@ -258,15 +260,16 @@ def _scores(pairs: Sequence[tuple[list[Released], list[Released] | None]], error
     """Half of each run's stake is kept, since all of it is lost where the outputs lead nowhere without noise."""
     if all(other is None for _, other in pairs):
         return [Row("scores move by released values", Verdict.NOT_EXAMINED, "no run could be followed", decides=False)]
-    each = [-math.inf if other is None else evidence(one, other) for one, other in pairs]
-    total = sum(float(np.logaddexp(won, 0.0)) - math.log(2) for won in each)
+    with np.errstate(invalid="ignore"):  # outputs that neither can give
+        each = [-math.inf if other is None else evidence(one, other) for one, other in pairs]
+        total = sum(float(np.logaddexp(won, 0.0)) - math.log(2) for won in each)
     limit = math.log(2 * REST / error)
     told = [one for released, other in pairs if other is not None for one in released]
     noisy = sum(not isinstance(one.mechanism, Exponential) for one in told)
     reason = (
         f"leaf values without noise are e^{total:.3g} times as likely a cause of {noisy} outputs, e^{limit:.3g} needed"
     )
-    verdict = Verdict.VIOLATION if total >= limit else Verdict.NOT_FOUND
+    verdict = Verdict.NOT_FOUND if total < limit else Verdict.VIOLATION
     return [Row("scores move by released values", verdict, reason, "un-noised leaves, if the outputs tell them apart")]
 
 
