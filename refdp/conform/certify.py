@@ -17,8 +17,9 @@ from refdp.audit.verdicts import Row, Verdict, exit_status, is_ok, summary
 from refdp.conform.compare import differences
 from refdp.conform.drawn import Drawn, looked_at
 from refdp.conform.follow import Parted, Released, claims_less, follow, on_grid
-from refdp.conform.implied import REST, Finding, again, evidence, noise_tests
+from refdp.conform.implied import REST, Finding, again, chance_of, evidence, noise_tests
 from refdp.conform.plain import array_out, schema_digest
+from refdp.conform.shared import Run, shared
 from refdp.conform.tape_file import Tape, records_digest
 from refdp.data.forms import canonical, from_json
 from refdp.data.records import Model, Records
@@ -101,6 +102,7 @@ def certify(
     error *= 1 - DRAWN
     rows += _once([released for _, _, released, _ in runs])
     rows += _noise([released for _, _, released, _ in runs], error)
+    rows += _shared([(released, others) for (_, _, released, _), others in zip(runs, drawn, strict=True)], error)
     rows += _scores([(one, other) for _, _, one, other in runs], error)
     if not models:
         rows.append(Row("published object", Verdict.NOT_EXAMINED, "no model was given"))
@@ -196,6 +198,14 @@ def _noise(runs: Sequence[Sequence[Released]], error: float) -> list[Row]:
     tests = noise_tests(pooled, error)
     seen = any(one.what.endswith(": scale") and not one.needed for one in tests)
     return [_tested(one, len(runs), seen) for one in tests]
+
+
+def _shared(runs: Sequence[Run], error: float) -> list[Row]:
+    if (found := shared(runs)) is None:
+        return []
+    power = "noise, choices or samples of the public draws' seed, a number each"
+    one = Finding("secrets beside public draws", chance_of(found[0]), found[1], power, error / 2 / REST)
+    return [_tested(one, len(runs), True)]
 
 
 def _tested(one: Finding, runs: int, seen: bool) -> Row:
