@@ -311,7 +311,7 @@ def _absent(releases: Sequence[Released]) -> list[Finding]:
                 expected += float(np.sum(step / (2 * np.broadcast_to(sds_along(scale, same.shape), same.shape))))
             case _:
                 same = on_grid(one.mechanism, one.output) == on_grid(one.mechanism, one.value)
-                expected += float(_exactly(one).sum())
+                expected += float(exactly(one).sum())
         bare += int(same.sum())
         if same.all() and same.size:
             named[one.name] += 1
@@ -323,7 +323,7 @@ def _absent(releases: Sequence[Released]) -> list[Finding]:
                     f"{math.ceil(expected + 6 * math.sqrt(expected) + 1)} values without noise")]  # fmt: skip
 
 
-def _exactly(one: Released) -> FloatArray:
+def exactly(one: Released) -> FloatArray:
     """At most how likely one output of floating noise is. Of the output's shape."""
     unit: Any = getattr(one.mechanism, "scale", None) or getattr(one.mechanism, "sd", 1.0)
     lost = np.spacing(np.maximum(np.abs(one.value), np.abs(one.output))) / sds_along(unit, one.value.shape)
@@ -381,7 +381,7 @@ def _alike(released: Sequence[Released]) -> float:
             case DiscreteLaplace(size, step) | DiscreteGaussian(size, step):
                 each = np.minimum(1.0, step / (2 * np.broadcast_to(sds_along(size, one.value.shape), one.value.shape)))
             case _:
-                each = _exactly(one)
+                each = exactly(one)
         chance += float(np.log(each).sum())
     return math.exp(max(chance, -700.0))
 

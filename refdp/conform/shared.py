@@ -13,12 +13,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from refdp.conform.copied import LEAST, ROUNDED, WIDTH
+from refdp.conform.copied import LEAST, WIDTH
 from refdp.conform.drawn import Drawn, chances
 from refdp.conform.follow import Released
-from refdp.conform.implied import ends
+from refdp.conform.implied import ends, exactly
 from refdp.conform.places import mixed, staked
-from refdp.noise.draws import FloatArray, sds_along
+from refdp.noise.draws import FloatArray
 from refdp.noise.mechanisms import Exponential
 
 Run = tuple[Sequence[Released], Sequence[Drawn]]
@@ -60,8 +60,8 @@ def shared(runs: Sequence[Run]) -> tuple[float, str] | None:
         for name, bet in _bets(released, drawn):
             bets[name].append(bet)
     whole = {name: [np.concatenate(part) for part in zip(*found, strict=True)] for name, found in bets.items()}
-    won = {name: staked(same, np.ones(len(same)), chance) for name, (same, chance) in whole.items()}
-    if not any(len(same) for same, _ in whole.values()):
+    won = {name: staked(same, np.ones(len(same)), chance) for name, (same, chance) in whole.items() if len(same)}
+    if not won:
         return None
     best = max(won, key=lambda name: won[name])
     same, _ = whole[best]
@@ -109,12 +109,8 @@ def _released(one: Released, folded: bool) -> tuple[str, Stream]:
         return CHOICES, Stream(low, high, np.maximum(high - low, LEAST))
     if getattr(one.mechanism, "step", 0.0):
         return NOISE, Stream(low, high, np.maximum(high - low, LEAST))
-    middle, unit = (
-        np.rint(low / WIDTH) * WIDTH,
-        getattr(one.mechanism, "sd", None) or getattr(one.mechanism, "scale", 1),
-    )
-    lost = np.spacing(np.maximum(np.abs(one.value), np.abs(one.output))) / sds_along(unit, one.value.shape)
-    chance = np.minimum(WIDTH + 2 * ROUNDED + 4 * lost.ravel(), 1.0)
+    middle = np.rint(low / WIDTH) * WIDTH
+    chance = np.minimum(WIDTH + 4 * exactly(one).ravel(), 1.0)
     return NOISE, Stream(middle - WIDTH / 2, middle + WIDTH / 2, chance)
 
 
