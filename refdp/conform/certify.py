@@ -17,10 +17,11 @@ from refdp.audit.verdicts import Row, Verdict, exit_status, is_ok, summary
 from refdp.conform.compare import differences
 from refdp.conform.drawn import Drawn, looked_at
 from refdp.conform.follow import Parted, Released, claims_less, follow, on_grid
-from refdp.conform.implied import REST, Finding, again, evidence, noise_tests
+from refdp.conform.implied import REST, Finding, again, chance_of, evidence, noise_tests
 from refdp.conform.plain import array_out, schema_digest
+from refdp.conform.shared import Run, shared
 from refdp.conform.tape_file import Tape, records_digest
-from refdp.data.forms import from_json
+from refdp.data.forms import canonical, from_json
 from refdp.data.records import Model, Records
 from refdp.documents import parsed
 from refdp.errors import InvalidParameter, ModelFileError
@@ -101,6 +102,7 @@ def certify(
     error *= 1 - DRAWN
     rows += _once([released for _, _, released, _ in runs])
     rows += _noise([released for _, _, released, _ in runs], error)
+    rows += _shared([(released, others) for (_, _, released, _), others in zip(runs, drawn, strict=True)], error)
     rows += _scores([(one, other) for _, _, one, other in runs], error)
     if not models:
         rows.append(Row("published object", Verdict.NOT_EXAMINED, "no model was given"))
@@ -174,12 +176,14 @@ def _model(told: str, model: Model, text: str) -> list[Row]:
     what, own = "published object", model.to_json()
     if text == own:
         return [Row(what, Verdict.HOLDS, "every model file follows from outputs, parameters and schema", "one letter")]
+    bare = text.removeprefix("\ufeff")
     try:
-        from_json(text)
-        same = json.dumps(parsed(text), sort_keys=True) == json.dumps(parsed(own), sort_keys=True)
-    except (ModelFileError, ValueError) as error:
+        from_json(bare)  # the digest of this spelling too
+        given, due = parsed(bare), parsed(own)
+        given |= {"model": canonical(given["model"]), "sha256": due["sha256"]}
+    except (ModelFileError, ValueError, OverflowError, RecursionError) as error:
         return [Row(what, Verdict.VIOLATION, f"{told}: {error}")]
-    if not same:
+    if json.dumps(given, sort_keys=True) != json.dumps(due, sort_keys=True):
         return [
             Row(what, Verdict.VIOLATION, f"{told}: the model is not the one that the outputs give, or more than it")
         ]
@@ -194,6 +198,14 @@ def _noise(runs: Sequence[Sequence[Released]], error: float) -> list[Row]:
     tests = noise_tests(pooled, error)
     seen = any(one.what.endswith(": scale") and not one.needed for one in tests)
     return [_tested(one, len(runs), seen) for one in tests]
+
+
+def _shared(runs: Sequence[Run], error: float) -> list[Row]:
+    if (found := shared(runs)) is None:
+        return []
+    power = "noise, choices or samples of the public draws' seed, a number each"
+    one = Finding("secrets beside public draws", chance_of(found[0]), found[1], power, error / 2 / REST)
+    return [_tested(one, len(runs), True)]
 
 
 def _tested(one: Finding, runs: int, seen: bool) -> Row:
@@ -258,15 +270,16 @@ def _scores(pairs: Sequence[tuple[list[Released], list[Released] | None]], error
     """Half of each run's stake is kept, since all of it is lost where the outputs lead nowhere without noise."""
     if all(other is None for _, other in pairs):
         return [Row("scores move by released values", Verdict.NOT_EXAMINED, "no run could be followed", decides=False)]
-    each = [-math.inf if other is None else evidence(one, other) for one, other in pairs]
-    total = sum(float(np.logaddexp(won, 0.0)) - math.log(2) for won in each)
+    with np.errstate(invalid="ignore"):  # outputs that neither can give
+        each = [-math.inf if other is None else evidence(one, other) for one, other in pairs]
+        total = sum(float(np.logaddexp(won, 0.0)) - math.log(2) for won in each)
     limit = math.log(2 * REST / error)
     told = [one for released, other in pairs if other is not None for one in released]
     noisy = sum(not isinstance(one.mechanism, Exponential) for one in told)
     reason = (
         f"leaf values without noise are e^{total:.3g} times as likely a cause of {noisy} outputs, e^{limit:.3g} needed"
     )
-    verdict = Verdict.VIOLATION if total >= limit else Verdict.NOT_FOUND
+    verdict = Verdict.NOT_FOUND if total < limit else Verdict.VIOLATION
     return [Row("scores move by released values", verdict, reason, "un-noised leaves, if the outputs tell them apart")]
 
 

@@ -39,12 +39,16 @@ ONE_ENTRY, ONE_PLACE = "one entry alone", "one place or record alone"
 
 @dataclass(frozen=True)
 class Drawn:
-    """One public draw, or the secret block of every record slot. law: as `law_of`. values: of the request's shape."""
+    """One public draw, or the secret block of every record slot. law: as `law_of`. values: of the request's shape.
+
+    at: number of its entry in the run.
+    """
 
     name: str
     kind: Literal["draw", "assign"]
     law: tuple[Any, ...]
     values: Array
+    at: int = 0
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,10 @@ class Parted(Exception):
 
 @dataclass(frozen=True)
 class Released:
-    """One release. value: recomputed. output: the foreign one, or its index for a choice. told: its own true value."""
+    """One release. value: recomputed. output: the foreign one, or its index for a choice. told: its own true value.
+
+    at: number of its entry in the run.
+    """
 
     name: str
     mechanism: Mechanism
@@ -40,6 +43,7 @@ class Released:
     output: Array
     told: Array | None
     claimed: Any
+    at: int = 0
 
 
 @dataclass
@@ -71,7 +75,8 @@ class Followed:
             if getattr(mechanism, "step", 0.0) and not np.array_equal(on_grid(mechanism, output), output):
                 raise Parted(f"{request.name}: an output that is not on the grid of the noise")
         told = array_in(entry["value"]) if "value" in entry else None
-        self.releases.append(Released(request.name, mechanism, np.array(value), output, told, entry.get("mechanism")))
+        own = request.name, mechanism, np.array(value), output, told, entry.get("mechanism")
+        self.releases.append(Released(*own, self._at))
         return np.array(value) if self.unnoised and not isinstance(mechanism, Exponential) else output
 
     def draw(self, request: Request) -> Array:
@@ -118,11 +123,11 @@ class Followed:
         found = found.astype(np.float64 if request.law[0] == "uniform" else np.int64)
         if wrong := impossible(law, found):
             raise Parted(f"{request.name}: drawn is {wrong}")
-        self.drawn.append(Drawn(request.name, "draw" if request.kind == "draw" else "assign", law, found))
+        self.drawn.append(Drawn(request.name, "draw" if request.kind == "draw" else "assign", law, found, self._at))
         return found
 
     def _option(self, request: Request, entry: dict[str, Any], table: Array) -> Array:
-        """Positions of the options that were released."""
+        """Positions of the options that were released. Errors: Parted for what cannot be chosen."""
         if request.options is None:
             found = self._array(entry, "index" if "index" in entry else "output", request).astype(np.int64)
         else:
@@ -135,6 +140,8 @@ class Followed:
             found = same.argmax(axis=1)
         if found.shape != table.shape[:1] or not ((found >= 0) & (found < table.shape[1])).all():
             raise Parted(f"{request.name}: {found.shape} choices, {table.shape[:1]} are released")
+        if np.isneginf(table[np.arange(len(found)), found]).any():
+            raise Parted(f"{request.name}: an option that is excluded")
         return found
 
 

@@ -176,7 +176,8 @@ SPENT: dict[str, Any] = {
     "regularisation": 2.0**-10, "gradient_bound": 0.125, "leaf_clip": 0.125, "support_weight": 2.0**-20,
 }  # fmt: skip
 """Of S-GBDT: records that spend all of their budget in one round and next to nothing in another; with another bound,
-two costs of sum 0.9998 of it; with joint orders, the least of which is a quarter of 10, and of 11."""
+two costs of sum 0.9998 of it; with joint orders, the least of which is a quarter of 10, and of 11; grids on which
+what is ruled out by a split decides two levels below; a noisy count between 1 and 2."""
 LAST: dict[str, tuple[Further, ...]] = {
     "dpboost": (
         Further("regression", {"trees": 3, "trees_per_ensemble": 3, "shrinkage": 0.9, "scheme": "dpboost",
@@ -213,6 +214,11 @@ LAST: dict[str, tuple[Further, ...]] = {
             "orders": "joint", "epsilon": epsilon, "subsample": rate, "extra_trees": 8, "gradient_bound": 1.0,
             "support_weight": 2.0**-4, "regularisation": 1.0,
         }, records=36) for epsilon, rate in ((1.6, 0.5), (1.2, 0.25))),
+        Further("regression", {
+            "values": "grid", "grid_points": 12, "trees": 4, "depth": 4, "features": "uniform", "epsilon": 8.0,
+        }, records=12),
+        Further("regression", {"initial_share": 0.3, "count_share": 0.7, "epsilon": 64.0, "trees": 1}, features="one",
+                records=2),
     ),
     "grove": (),
 }  # fmt: skip

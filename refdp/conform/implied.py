@@ -32,9 +32,9 @@ EDGE = 1e-15
 REPEATED = "two releases of equal noise, in any order and with any signs"
 NEVER = 1e-15
 """So unlikely that a further test at this chance adds nothing to the error rate."""
-REST = 22
+REST = 23
 """At most so many tests share the half of the error rate that the scales leave: five each of two kinds of noise and of
-choices, presence, two of freshness, sums, single values, true values, and the one of `evidence`."""
+choices, presence, two of freshness, sums, single values, true values, public draws, and the one of `evidence`."""
 COARSEST = 0.5
 """By how much a scale has to be too small to be found, at most, where noise is said to be examined; of choices, by how
 much their distribution function has to be off."""
@@ -108,6 +108,25 @@ def _choices(one: Released, chance: np.random.Generator, falling: bool = True) -
     return np.asarray(np.where(before, p, 0.0).sum(axis=1) + own * chance.random(len(p)))
 
 
+class _At:
+    """Stands for a generator: always the same number."""
+
+    def __init__(self, number: float) -> None:
+        self.number = number
+
+    def random(self, shape: Any) -> FloatArray:
+        return np.full(shape, self.number)
+
+
+def ends(one: Released) -> tuple[FloatArray, FloatArray]:
+    """Of the uniform numbers that give each draw of a release, choices by their options' order. Shape (draws,)."""
+    first, last = (_choices(one, at, False) if _family(one) == "choice" else uniforms(one, at) for at in _ENDS)
+    return np.minimum(first, last), np.maximum(first, last)
+
+
+_ENDS: Any = (_At(0.0), _At(1.0))
+
+
 def noise_tests(releases: Sequence[Released], error: float) -> list[Finding]:
     """Law, scale, correlation, freshness, sums and presence of the noise, each family of mechanisms pooled."""
     chance = np.random.default_rng(0)
@@ -138,10 +157,12 @@ def _won(noisy: Sequence[tuple[Released, FloatArray]]) -> list[Finding]:
     few, which = singles(noisy)
     along, how = with_values(noisy)
     return [
-        Finding("freshness", _chance(again), seen, "each value of noise used twice, in any order and with any sign"),
-        Finding("sums of noise", _chance(sums), where, "sums within releases, of two values to all, without noise"),
-        Finding("single values", _chance(few), which, "values with hardly any noise, tails that are cut off"),
-        Finding("noise beside true values", _chance(along), how, "noise by their order, sign or size; no code of them"),
+        Finding("freshness", chance_of(again), seen, "each value of noise used twice, in any order and with any sign"),
+        Finding("sums of noise", chance_of(sums), where, "sums within releases, of two values to all, without noise"),
+        Finding("single values", chance_of(few), which, "values with hardly any noise, tails that are cut off"),
+        Finding(
+            "noise beside true values", chance_of(along), how, "noise by their order, sign or size; no code of them"
+        ),
     ]
 
 
@@ -160,12 +181,12 @@ def _of_choices(releases: Sequence[Released], rest: float) -> list[Finding]:
     return [
         Finding("choice: order", float(stats.kstest(u, "uniform").pvalue), f"{len(u)} choices by their options' order",
                 f"a distance of {math.sqrt(math.log(2 / rest) / (2 * len(u))):.2g} between distribution functions"),
-        Finding("choice: freshness", _chance(again), seen, "choices by randomness of earlier ones"),
-        Finding("choice: coefficient", _chance(other), how, power),
+        Finding("choice: freshness", chance_of(again), seen, "choices by randomness of earlier ones"),
+        Finding("choice: coefficient", chance_of(other), how, power),
     ]  # fmt: skip
 
 
-def _chance(won: float) -> float:
+def chance_of(won: float) -> float:
     """At most how likely it is to win as much, given as a logarithm, by bets of mean 1."""
     return math.exp(-min(max(won, 0.0), 600.0))
 
@@ -226,7 +247,7 @@ def _related(what: str, normal: FloatArray, which: str, rest: float) -> Finding:
     won = won - np.log(2 * np.maximum(distances * (distances - 1), 1))
     best = int(np.argmax(won))
     seen = f"{products[best] / math.sqrt(max(squares[best], 1e-300)):.2f} deviations at distance {best + 1}{which}"
-    return Finding(what, _chance(float(special.logsumexp(won))), seen, power)
+    return Finding(what, chance_of(float(special.logsumexp(won))), seen, power)
 
 
 def _sizes(name: str, u: FloatArray) -> FloatArray:
@@ -290,7 +311,7 @@ def _absent(releases: Sequence[Released]) -> list[Finding]:
                 expected += float(np.sum(step / (2 * np.broadcast_to(sds_along(scale, same.shape), same.shape))))
             case _:
                 same = on_grid(one.mechanism, one.output) == on_grid(one.mechanism, one.value)
-                expected += float(_exactly(one).sum())
+                expected += float(exactly(one).sum())
         bare += int(same.sum())
         if same.all() and same.size:
             named[one.name] += 1
@@ -302,7 +323,7 @@ def _absent(releases: Sequence[Released]) -> list[Finding]:
                     f"{math.ceil(expected + 6 * math.sqrt(expected) + 1)} values without noise")]  # fmt: skip
 
 
-def _exactly(one: Released) -> FloatArray:
+def exactly(one: Released) -> FloatArray:
     """At most how likely one output of floating noise is. Of the output's shape."""
     unit: Any = getattr(one.mechanism, "scale", None) or getattr(one.mechanism, "sd", 1.0)
     lost = np.spacing(np.maximum(np.abs(one.value), np.abs(one.output))) / sds_along(unit, one.value.shape)
@@ -360,7 +381,7 @@ def _alike(released: Sequence[Released]) -> float:
             case DiscreteLaplace(size, step) | DiscreteGaussian(size, step):
                 each = np.minimum(1.0, step / (2 * np.broadcast_to(sds_along(size, one.value.shape), one.value.shape)))
             case _:
-                each = _exactly(one)
+                each = exactly(one)
         chance += float(np.log(each).sum())
     return math.exp(max(chance, -700.0))
 

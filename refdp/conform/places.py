@@ -113,7 +113,7 @@ def earlier(own: Places, keys: Ints) -> dict[str, tuple[Ints, Ints]]:
     }
 
 
-def staked(same: Ints, of: Ints, chances: FloatArray) -> float:
+def staked(same: Ints | FloatArray, of: Ints | FloatArray, chances: FloatArray) -> float:
     """log of what is won by stakes on each key by its share among those that a rule looks at. All of shape (draws,)."""
     ratio = (same / np.maximum(of, 1) / chances)[of > 0]
     logs = [float(np.log1p(stake * (ratio - 1)).sum()) for stake in STAKES]

@@ -462,6 +462,12 @@ def _wrong_values(paper: str) -> Iterator[Vector]:
         body = {"params": {**given, name: hexed(value)}, "schema": schema_json(schema)}
         yield Vector("plan", f"{name} = {value} is outside its domain", body, {}, ("ParameterDomain",),
                      result="invalid")  # fmt: skip
+    if paper == "sgbdt":  # of a start that costs nothing
+        given = params_json(replace(case(paper, "wrong values", 0)[1], initial_share=0.0))
+        body = {"params": {**given, "count_share": hexed(1.0)}, "schema": schema_json(schema)}
+        yield Vector(
+            "plan", "count_share = 1.0 is outside its domain", body, {}, ("ParameterDomain",), result="invalid"
+        )
     for name in WORDS[paper]:
         given = params_json(case(paper, "wrong values", 0)[1])
         assert name in given
@@ -501,6 +507,9 @@ def _damaged(entry: dict[str, Any], utility: Array | None) -> Iterator[tuple[str
 
     for what, told in _told(entry["law"]):
         yield f"a law {law} with {what}", {"law": [law, told]}
+    if kind != "release":
+        shape = [len(values)] if len(entry["shape"]) > 1 else [len(values), 1]
+        yield f"kind {kind}, law {law}, in another shape of as many values", {"shape": shape}
     others = {"release": "draw", "draw": "assign", "assign": "release"}
     yield f"kind {others[kind]} in place of {kind}", {"kind": others[kind]}
     if entry["dtype"] == "float64":
@@ -523,6 +532,8 @@ def _damaged(entry: dict[str, Any], utility: Array | None) -> Iterator[tuple[str
         yield f"a block that is too large, {law}", last(str(len(entry["law"][1]) if law == "partition" else 1))
     if entry.get("mechanism", {}).get("name") == "Exponential":
         rows, options = entry["shape"]
+        sizes = [hexed(abs(float.fromhex(one))) for one in values]
+        yield "a choice by the other law", {"law": ["exponential" if law == "gumbel" else "gumbel"], "values": sizes}
         chosen = {"law": ["index"], "dtype": "int64", "shape": [rows]}
         yield "an option that does not exist", {**chosen, "values": ["0"] * (rows - 1) + [str(options)]}
         yield "an option below 0", {**chosen, "values": ["0"] * (rows - 1) + ["-1"]}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 from types import SimpleNamespace
 from typing import Any
 
@@ -99,7 +100,14 @@ def test_models_are_held_against_those_of_the_outputs() -> None:
     for spelled in (own.replace(",", ", "), own + " \n", "\n" + own, own[:-1], own[:-1] + "\r\n"):
         assert verdict(spelled) is Verdict.NOT_EXAMINED
     turned = json.dumps(dict(reversed(json.loads(own).items())))
-    assert verdict(turned) is Verdict.NOT_EXAMINED
+    assert verdict(turned) is Verdict.NOT_EXAMINED and verdict("\ufeff" + own) is Verdict.NOT_EXAMINED
+    floats = noted("model", "params", epsilon=4.0), noted(*first, initial=0.0)
+    assert not {"4.0", "0.0"} - set(re.findall(r"\b[04]\.0\b", "".join(floats)))
+    assert all(verdict(text) is Verdict.NOT_EXAMINED for text in floats)
+    for more in (noted("model", note=10**400), noted(*first, initial=0.1), noted("model", "params", epsilon=4.5)):
+        assert verdict(more) is Verdict.VIOLATION
+    deep = noted("model", note="DEEP").replace('"DEEP"', "[" * 600 + "]" * 600)
+    assert verdict(deep) is Verdict.VIOLATION
 
 
 def test_what_a_header_claims() -> None:

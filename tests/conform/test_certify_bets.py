@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import special, stats
 
 from refdp.audit.verdicts import Row, Verdict
 from refdp.conform import certify
@@ -229,3 +230,86 @@ def test_noise_that_is_made_after_the_true_values_is_found(rule: Changed, params
 def test_right_values_pass(params: Any) -> None:
     for noise in ("discrete", "floating"):
         assert certified(unchanged, replace(params, noise=noise), 2).verdict is Verdict.NOT_FOUND
+
+
+# --- Public draws of the noise's seed ---------------------------------------------------------------------------------
+
+
+class OneSeed(SampleSource):
+    """Two generators of one seed: the first gives the public draws, the second noise, choices or coins, by a rule.
+
+    rule: uniform numbers from one of the second generator for each draw, of any shape.
+    """
+
+    rule: Callable[[np.random.Generator, Any], Array]
+    secret = ("noise",)
+
+    def seeded(self, seed: int) -> OneSeed:
+        self.first, self.second = (np.random.default_rng(seed) for _ in range(2))
+        return self
+
+    def draw(self, request: Request) -> Array:
+        high = request.law[1] if request.law[0] == "integers" else None
+        numbers = self.first.random(request.size)
+        super().draw(request)
+        found = numbers if high is None else (numbers * high).astype(np.int64)
+        self.tape[-1] = replace(self.tape[-1], values=found)
+        return found
+
+    def assign(self, request: Request) -> Any:
+        found = np.asarray(super().assign(request))
+        if "coins" in self.secret:
+            found = np.where(self.numbers(found.shape) < request.law[1], 0, -1)
+            self.tape[-1] = replace(self.tape[-1], values=found)
+        return found
+
+    def numbers(self, shape: Any) -> Array:
+        return np.clip(type(self).rule(self.second, shape), 1e-16, 1 - 1e-16)  # type: ignore[call-arg, arg-type]
+
+    def release(self, request: Request) -> Array:
+        output, mechanism, value = super().release(request), request.mechanism, np.asarray(request.value)
+        if isinstance(mechanism, Exponential):
+            return output
+        if "noise" not in self.secret:
+            return output
+        unit: Any = getattr(mechanism, "sd", None) or mechanism.scale  # type: ignore[union-attr]
+        inverse = special.ndtri if hasattr(mechanism, "sd") else stats.laplace.ppf
+        return on_grid(mechanism, value + inverse(self.numbers(value.shape)) * np.asarray(unit))  # type: ignore[arg-type]
+
+
+def turned(second: np.random.Generator, shape: Any) -> Array:
+    return 1 - second.random(shape)
+
+
+def signed(second: np.random.Generator, shape: Any) -> Array:
+    """The size by a number, the sign by another one's, so that the streams are not side by side."""
+    numbers = second.random((*shape, 2))
+    return np.where(numbers[..., 1] < 0.5, numbers[..., 0] / 2, 1 - numbers[..., 0] / 2)
+
+
+GRADIENT = replace(PARAMS["sgbdt"], values="uniform")
+
+
+@pytest.mark.parametrize("noise", ["discrete", "floating"])
+@pytest.mark.parametrize(
+    ("rule", "params", "secret"),
+    [
+        (np.random.Generator.random, PARAMS["fedgbdt"], ("noise",)),
+        (turned, PARAMS["fedgbdt"], ("noise",)),
+        (signed, PARAMS["fedgbdt"], ("noise",)),
+        (np.random.Generator.random, GRADIENT, ("noise",)),
+        (np.random.Generator.random, GRADIENT, ("noise", "coins")),
+        (turned, GRADIENT, ("coins",)),
+    ],
+)
+def test_secrets_by_numbers_that_the_public_draws_are_are_found(
+    rule: Any, params: Any, secret: Any, noise: Any
+) -> None:
+    runs = []
+    for seed in range(6):
+        source = type("Seeded", (OneSeed,), {"rule": rule, "secret": secret})(np.random.default_rng(seed), record=True)
+        name = "sgbdt" if params is GRADIENT else "fedgbdt"
+        runs.append(ran(name, seed, replace(params, noise=noise), source.seeded(100 + seed)))
+    found = certify.certify([tape for tape, _ in runs], records(DATA), [model for _, model in runs])
+    wrong = [one.what for one in found.rows if one.verdict is Verdict.VIOLATION]
+    assert wrong == ["secrets beside public draws"] and found.status == 1, found.to_dict()

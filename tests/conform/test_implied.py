@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,15 +12,19 @@ from scipy import special, stats
 
 from refdp.conform import cancelling as cancelling_module
 from refdp.conform import chosen, implied, single
+from refdp.conform import shared as shared_module
 from refdp.conform.beside import with_values
 from refdp.conform.cancelling import blocks, cancelling
 from refdp.conform.copied import copied
+from refdp.conform.drawn import Drawn
 from refdp.conform.follow import Released
 from refdp.conform.implied import Finding, evidence, noise_tests, smallest_scale_error, uniforms
 from refdp.conform.places import places_of
+from refdp.conform.shared import shared
 from refdp.conform.single import singles
 from refdp.errors import InvalidParameter
 from refdp.noise.mechanisms import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace
+from refdp.privacy.sources import sample_law
 
 VALUE = np.array([[0.0, 1.0, -2.0], [4.0, 0.5, 3.0]])
 
@@ -253,6 +258,78 @@ def test_bets_on_values_have_mean_one_at_most(mechanism: Any, releases: int) -> 
         won.append((copied(runs)[0], cancelling(own)[0], with_values(own)[0], singles(own)[0]))
     assert (np.exp(np.minimum(won, 3.0)).mean(axis=0)[:3] < 1.3).all()  # the last is the inverse of a chance
     assert (np.mean(np.array(won) > math.log(20), axis=0) <= 0.05).all()
+
+
+@pytest.mark.parametrize("mechanism", [Laplace(2.0), DiscreteLaplace(2.0, 2.0**-9), DiscreteLaplace(5.0, 4.0),
+                                       DiscreteGaussian((0.5, 0.75), 2.0**-9), Exponential(1.0)], ids=str)  # fmt: skip
+def test_numbers_that_give_draws_are_apart_and_leave_none_out(mechanism: Any) -> None:
+    """By whole steps the intervals follow each other, and each is as long as its step is likely."""
+    if isinstance(mechanism, Exponential):
+        table, picks = np.tile([1.0, 0.0, 2.0, 1.0], (4, 1)), np.arange(4)
+        low, high = implied.ends(released(mechanism, table, picks))
+        assert high == pytest.approx(np.cumsum(np.exp(table[0])) / np.exp(table[0]).sum())
+    else:
+        step = getattr(mechanism, "step", 0.5)
+        steps = np.repeat(np.arange(-40.0, 41.0), 2).reshape(-1, 2)
+        low, high = (end.reshape(-1, 2)[:, 0] for end in
+                     implied.ends(released(mechanism, np.zeros(steps.shape), steps * step)))  # fmt: skip
+        if isinstance(mechanism, Laplace):
+            assert (low == high).all() and low == pytest.approx(stats.laplace.cdf(steps[:, 0] * step / 2))
+            return
+        if isinstance(mechanism, DiscreteLaplace):
+            mass = np.exp(-np.abs(steps[:, 0]) * step / mechanism.scale) * math.tanh(step / mechanism.scale / 2)
+            assert high - low == pytest.approx(mass, rel=1e-6)
+    assert low[1:] == pytest.approx(high[:-1], abs=1e-14) and (low < high).all()
+
+
+def test_public_draws_of_the_same_numbers() -> None:
+    """A bet wins one over the chance where a number gives the draw, and a half where half of an interval does."""
+
+    def draw(law: tuple[Any, ...], *values: float, at: int = 0, kind: Any = "draw") -> Drawn:
+        return Drawn("d", kind, law, np.array(values), at)
+
+    choice = replace(released(Exponential(1.0), np.zeros((3, 4)), np.array([0, 1, 3])), at=3)
+    found = dict(shared_module._bets([choice], [draw(("uniform",), 0.1, 0.3, at=2), draw(("integers", 2), 1, at=1)]))
+    same, chance = found["choices have the public draw of their place"]
+    assert same.tolist() == [0.0, 0.0, 0.0] and chance.tolist() == [0.25] * 3  # the whole number comes first
+    assert found["choices have the public number of their place"][0].tolist() == [1.0, 1.0]
+    assert found["choices have turned over the public draw of their place"][0].tolist() == [0.5, 0.0, 1 - 1.0]
+    coins = draw(("poisson", 0.25), 0, -1, -1, kind="assign")
+    same, chance = dict(shared_module._bets([], [coins, draw(("uniform",), 0.1, 0.3, 0.2)]))[
+        "coins of samples have the public draw of their place"]  # fmt: skip
+    assert same.tolist() == [1.0, 1.0, 0.0] and chance.tolist() == [0.25, 0.75, 0.75]
+    blocks = draw(("partition", (0.25, 0.5)), 1, -1, 0, kind="assign")
+    same, chance = dict(shared_module._bets([], [blocks, draw(("choice", (1.0, 1.0, 2.0)), 1, 2, 2)]))[
+        "coins of samples have the public draw of their place"]  # fmt: skip
+    assert same.tolist() == [1.0, 0.5, 0.0] and chance.tolist() == [0.5, 0.25, 0.25]
+    noise = replace(released(Laplace(1.0), np.zeros(2), stats.laplace.ppf([0.3, 0.9])), at=1)
+    bets = dict(shared_module._bets([noise], [draw(("uniform",), 0.8, 0.9, 0.3, 0.2)]))
+    assert bets["values of noise have any public number"][0].tolist() == [0.25, 0.25]
+    assert bets["values of noise have turned over any public number"][0].tolist() == [0.0, 0.0]
+    assert bets["values of noise have by size any public number"][0].tolist() == [0.0, 0.25]
+    assert bets["values of noise have turned over by size any public number"][0].tolist() == [0.0, 0.25]
+    won, seen = shared([([noise], [draw(("uniform",), 0.3, 0.9)])]) or (0.0, "")
+    assert won > 25 and seen.startswith("2 of 2 secret draws have the public draw of their place, e^")
+    assert shared([([noise], [])]) is None and shared([([], [draw(("uniform",), 0.3)])]) is None and shared([]) is None
+    dealt = draw(("without-replacement", 0.5), 0, -1, kind="assign"), draw(("partition", (1.0,)), 0, kind="assign")
+    assert shared([([], [*dealt, draw(("uniform",), 0.3)])]) is None
+
+
+@pytest.mark.parametrize("mechanism", [*MECHANISMS, DiscreteLaplace(1.0, 2.0), Exponential(1.0), None], ids=str)
+@pytest.mark.parametrize("law", [("uniform",), ("integers", 3), ("choice", (1.0, 3.0))], ids=str)
+def test_bets_on_public_numbers_have_mean_one_at_most(mechanism: Any, law: Any) -> None:
+    """Of coins for None."""
+    generator, won = np.random.default_rng(len(str(mechanism))), []
+    for _ in range(150):
+        one: list[Any] = [right(mechanism, (4, 2), generator)] if mechanism and mechanism != Exponential(1.0) else []
+        if mechanism == Exponential(1.0):
+            table = generator.normal(size=(8, 3))
+            picks = (table + generator.gumbel(size=table.shape)).argmax(axis=1)
+            one = [released(mechanism, table, picks)]
+        coins = [] if mechanism else [Drawn("c", "assign", ("partition", (0.5, 0.2)),
+                                            generator.choice([0, 1, -1], 8, p=[0.5, 0.2, 0.3]))]  # fmt: skip
+        won.append((shared([(one, [*coins, Drawn("d", "draw", law, sample_law(generator, law, 8))])]) or (0.0, ""))[0])
+    assert np.exp(np.minimum(won, 3.0)).mean() < 1.2 and np.mean(np.array(won) > math.log(20)) <= 0.05
 
 
 @pytest.mark.parametrize(("rows", "options"), [(1, 2), (6, 5)])

@@ -85,6 +85,8 @@ def test_noise_and_scores_are_violations_at_their_limits(monkeypatch: pytest.Mon
             monkeypatch.setattr(certify, "evidence", lambda one, other: each)  # noqa: B023
             (row,) = certify._scores([*runs, (runs[0][0], None)][: 2 + lost], 1e-3)
             assert row.verdict is verdict and "cause of 2 outputs" in row.reason and row.decides
+    monkeypatch.setattr(certify, "evidence", lambda one, other: math.nan)
+    assert certify._scores(runs, 1e-3)[0].verdict is Verdict.VIOLATION
     assert [(one.verdict, one.decides) for one in certify._scores([], 1e-3)] == [(Verdict.NOT_EXAMINED, False)]
 
 

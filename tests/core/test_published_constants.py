@@ -117,6 +117,11 @@ def test_choices_of_a_transcript() -> None:
             source._option(request(options), {"output": array_out(np.array(other))}, table)
     with pytest.raises(Parted, match="choices"):
         source._option(request(options), {"output": array_out(np.array([[1.0, 0.25]]))}, table)
+    table[1, 2] = -np.inf
+    assert source._option(request(None), {"index": array_out(np.array([2, 0]))}, table).tolist() == [2, 0]
+    for given, picks in ((None, [0, 2]), (np.arange(3.0)[:, None], [[0.0], [2.0]])):
+        with pytest.raises(Parted, match="excluded"):
+            source._option(request(given), {"output": array_out(np.array(picks))}, table)
 
 
 def test_draws_and_entries_of_a_transcript_in_their_order() -> None:
