@@ -152,8 +152,8 @@ def _node(event: Event, relation: Relation, moves: bool) -> Node:
             return compose([(_node(inner, relation, moves), _count(count))])
         case Parallel():
             return _parallel(event, relation, moves)
-        case Partition(_, events, False) if not moves:  # one record more or less, and every block may change
-            return compose((_node(child, relation, moves), 1) for child in events)
+        case Partition(weights, events, False) if not moves:
+            return _shared_out(weights, events, relation)
         case Partition(weights, events):
             seen = {id(child): _node(child, relation, moves) for child in {id(one): one for one in events}.values()}
             return _mixture(weights, [seen[id(child)] for child in events])
@@ -323,6 +323,23 @@ def _mixture(weights: tuple[float, ...], nodes: list[Node]) -> Node:
 def _floor(value: Fraction) -> float:
     """The largest float that is at most a positive `value`."""
     return -ceiling(-value)
+
+
+def _shared_out(weights: tuple[float, ...], events: tuple[Event, ...], relation: Relation) -> Node:
+    """Blocks of fixed shares of n records, one of which is there or not.
+
+    Each block may have one record more. Where the record is in a block that stays as large, another one is there
+    without it: one of what was taken out of the blocks that grow, or of what is in no block. Which block that is, the
+    others' outputs may tell.
+    """
+    more = compose((_node(child, relation, False), 1) for child in events)
+    swapped = _mixture(weights, [_node(_replaced(child), Relation.REPLACE_ONE, True) for child in events])
+    if swapped == NOTHING:
+        return more
+    if len(events) == 1:
+        return _sized(weights[0], events[0], relation)
+    slots = swapped.slots if isinstance(swapped, Mixture) else ((swapped, 1.0),)
+    return Mixture(((compose([(more, 1), (Mixture(slots, slots, told=True), 1)]), 1.0),), ((more, 1.0),))
 
 
 REPLACING = "replacing"

@@ -123,7 +123,7 @@ class Partition:
 
     The block does not depend on the record's content, so a replaced record stays in its block.
     independent: False where blocks have fixed sizes that follow from the number of records, so that one more record can
-      change every block: no partition then under add-remove, whatever is claimed (`proved`).
+      change every block: no partition then under add-remove, and dearer than the events in sequence.
     """
 
     weights: tuple[float, ...]
@@ -210,8 +210,6 @@ def proved(event: Event, relation: Relation) -> Event:
     match event:
         case Release(name, mechanism, sensitivity, better):
             return Release(name, mechanism, better or sensitivity)
-        case Partition(_, events, False) if relation is Relation.ADD_REMOVE:
-            return Sequential(tuple(proved(e, relation) for e in events))
         case Sequential(events) | Parallel(events) | Partition(_, events, _):
             return replace(event, events=tuple(proved(e, relation) for e in events))
         case Subsample(_, inner, "without-replacement", True):  # as many records whatever the relation

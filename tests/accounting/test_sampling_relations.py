@@ -189,6 +189,52 @@ def test_a_size_that_follows_from_the_number_of_records(rate: float) -> None:
         Plan(ADD_REMOVE, Subsample(rate, release(NOISE, relation=REPLACE_ONE), "without-replacement", False))
 
 
+def dealt(records: tuple[int, ...], sizes: tuple[int, int]) -> np.ndarray:
+    """The law of the noised sums of two blocks of these sizes, over all ways to deal the records."""
+    found, many = np.zeros((len(Z), len(Z))), 0
+    for first in itertools.combinations(range(len(records)), sizes[0]):
+        left = [place for place in range(len(records)) if place not in first]
+        for second in itertools.combinations(left, sizes[1]):
+            sums = (sum(records[place] for place in block) for block in (first, second))
+            found += np.outer(*(law(one) for one in sums))
+            many += 1
+    return found / many
+
+
+@pytest.mark.parametrize("shares", [(0.5, 0.5), (0.25, 0.75), (0.5, 0.25)])
+def test_blocks_of_fixed_shares_of_the_records(shares: tuple[float, float]) -> None:
+    """One record more may make each block larger, or be in the place of another in one that stays as large."""
+    blocks = Partition(shares, (release(NOISE),) * 2, independent=False)
+    question, truths = Plan(ADD_REMOVE, blocks), np.zeros(len(EPSILONS))
+    for records in range(5):
+        few, many = (tuple(math.floor(share * count) for share in shares) for count in (records, records + 1))
+        for small in itertools.combinations_with_replacement((-1, 1), records):
+            without, with_it = dealt(small, few), dealt((*small, 1), many)
+            for p, q in ((with_it, without), (without, with_it)):
+                for k, epsilon in enumerate(EPSILONS):
+                    truths[k] = max(truths[k], float(np.maximum(p - math.exp(epsilon) * q, 0).sum()))
+    for epsilon, truth in zip(EPSILONS, truths, strict=True):
+        bound = account(question, epsilon=epsilon)
+        assert bound.upper >= truth * (1 - 1e-7) - 1e-9
+    assert pure_epsilon(question) == pytest.approx(
+        2 * DECAY + math.log1p(sum(shares) * math.expm1(2 * DECAY)), rel=1e-9
+    )
+
+
+@pytest.mark.parametrize("share", [0.5, 0.75])
+def test_a_block_that_stays_as_large_has_another_record(share: float) -> None:
+    """The mutant: one record more in each block, which is all that it cost."""
+    records, epsilon = 4, 0.72
+    size = math.floor(share * records)
+    assert size == math.floor(share * (records + 1))
+    truth = float(
+        np.maximum(subsets((*(-1,) * records, 1), size) - math.exp(epsilon) * subsets((-1,) * records, size), 0).sum()
+    )
+    question = Plan(ADD_REMOVE, Partition((share,), (release(NOISE),), independent=False))
+    assert account(question, epsilon=epsilon).upper >= truth > 1e-3
+    assert account(Plan(ADD_REMOVE, release(NOISE)), epsilon=epsilon).upper < truth
+
+
 def in_a_sample(of_so_many: bool) -> Plan:
     """The size of the inner sample follows from that of the Poisson sample, which is released at no cost."""
     sizes = release(Laplace(1e-9), 0.0, REPLACE_ONE)
