@@ -156,7 +156,7 @@ def test_a_replaced_record_in_a_sample_of_blocks_of_fixed_sizes(epsilon: float, 
     ratio = ((1 - full) * math.exp(-epsilon * blocks) + full) / (
         (1 - full) * math.exp(-epsilon * blocks) + full * math.exp(-2 * epsilon)
     )
-    assert math.log(ratio) <= pure_epsilon(Plan(REPLACE_ONE, Subsample(rate, inside))) <= 2 * epsilon
+    assert math.log(ratio) <= pure_epsilon(Plan(REPLACE_ONE, Subsample(rate, inside))) <= 2 * epsilon * (1 + 1e-12)
 
 
 @pytest.mark.parametrize("rate", [None, 0.5])
@@ -167,10 +167,10 @@ def test_a_record_that_leaves_a_parallel_block_changes_all_blocks_of_fixed_sizes
     """
     blocks = Partition((0.1,) * 10, (release(Laplace(1.0), 2.0, REPLACE_ONE),) * 10, independent=False)
     other = release(Laplace(1e6), 2.0, REPLACE_ONE)
-    true, leaving = 10.0, 20.0
+    true, leaving = 10.0, 22.0  # and one of the records is another, in a block that stays as large
     if rate is not None:
         blocks = Partition((0.1,) * 10, (release(Laplace(1.0)),) * 10, independent=False)
-        true, leaving = math.log1p(rate**10 * math.expm1(10.0)), math.log1p(rate * math.expm1(10.0))
+        true, leaving = math.log1p(rate**10 * math.expm1(10.0)), math.log1p(rate * math.expm1(12.0))
     inside = blocks if rate is None else Subsample(rate, blocks)
     for block in (inside, Sequential((inside,)), Parallel((inside,))):
         found = Plan(REPLACE_ONE, Parallel((block, other)))
