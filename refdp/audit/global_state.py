@@ -8,6 +8,7 @@ import contextlib
 import contextvars
 import copyreg
 import decimal
+import functools
 import gc
 import hashlib
 import locale
@@ -47,6 +48,7 @@ _HANDLERS: tuple[dict[str, Any], ...] = tuple(
 """Python's own register of what stands for letters that cannot be written, which has no other way in."""
 _OPTIONS = (("pandas._config.config", "_global_config"), ("matplotlib", "rcParams"))
 """Modules of libraries, and what they keep their options in."""
+_IN_PYTHON = (types.FunctionType, types.MethodType, functools.partial)
 _SIGNALS = sorted(signal.valid_signals())
 
 
@@ -79,9 +81,9 @@ def left_behind(thorough: bool = True) -> tuple[tuple[str, str], ...]:
         ("time zone", repr((time.tzname, time.timezone))),
         ("pickling", repr(view(copyreg.dispatch_table).lines)),
         ("collector", repr((gc.get_threshold(), gc.get_debug()))),
-        ("logging", repr((logging.root.level, logging.root.manager.disable))),
+        ("logging", repr((logging.root.level, logging.root.manager.disable, _levels()))),
         ("options of libraries", repr(_options())),
-        ("handlers of signals", repr([(int(s), named(signal.getsignal(s))) for s in _SIGNALS])),
+        ("handlers of signals", repr([(int(s), *_handler(signal.getsignal(s))) for s in _SIGNALS])),
         *settings(),
         *(_thorough() if thorough else ()),
     )
@@ -193,6 +195,18 @@ def descriptors() -> int:
         with contextlib.suppress(OSError):
             return len(os.listdir(place))
     return 0
+
+
+def _levels() -> list[tuple[str, int, bool]]:
+    """Of loggers by name that do not say all that their parents do."""
+    known = logging.root.manager.loggerDict.copy().items()
+    found = [(name, one.level, one.disabled) for name, one in known if isinstance(one, logging.Logger)]
+    return sorted(one for one in found if one[1] or one[2])
+
+
+def _handler(handler: Any) -> tuple[Any, ...]:
+    """A handler's name, and of one in Python what it keeps."""
+    return named(handler), view(handler).lines if callable(handler) and type(handler) in _IN_PYTHON else ()
 
 
 def _umask() -> int:

@@ -167,6 +167,22 @@ def test_what_a_notebook_keeps_in_its_context_is_no_run_s() -> None:
     assert any(place.startswith("context variable audited") for place, _ in same.lines)
 
 
+def test_levels_of_loggers_and_what_handlers_of_signals_keep_are_told() -> None:
+    def answers(to: int) -> Any:
+        return lambda *_: to
+
+    changes = {
+        "logging": lambda to: logging.getLogger("left").setLevel(to),
+        "handlers of signals": lambda to: signal.signal(signal.SIGUSR1, answers(to) if to else signal.SIG_DFL),
+    }
+    for name, change in changes.items():
+        found = []
+        for to in (5, 6, 0):
+            change(to)
+            found.append(everything())
+        assert [key for key in found[0] if found[0][key] != found[1][key]] == [name]
+
+
 @pytest.mark.parametrize("name", CHANGES)
 def test_one_changed_setting_is_told_under_its_name_alone(name: str) -> None:
     before = everything()
