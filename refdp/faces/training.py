@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import time
 from collections.abc import Callable, Sequence
@@ -127,6 +128,11 @@ class Watched:
 
     source: Source
     progress: Progress
+
+    @property
+    def process(self) -> int:
+        """Where the source was made, if it says so."""
+        return int(getattr(self.source, "process", os.getpid()))
 
     def release(self, request: Request) -> Array:
         """The source's output. Of the value's shape."""

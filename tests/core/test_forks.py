@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from refdp.errors import InvalidParameter
+from refdp.faces.training import Watched
 from refdp.noise.mechanisms import Laplace
 from refdp.privacy.curator import Curator
 from refdp.privacy.events import Relation, Sensitivity
@@ -23,17 +24,19 @@ ASKED: dict[str, Callable[[Curator], Any]] = {
 
 
 @pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="the system has no fork")
-@pytest.mark.parametrize("made", ["here", "there"])
+@pytest.mark.parametrize("made", ["here", "there", "there, watched"])
 @pytest.mark.parametrize("kind", ASKED)
 def test_a_curator_goes_on_in_its_own_process_alone(kind: str, made: str) -> None:
     """Nor is one made there of a source that was made here."""
     source = SampleSource(np.random.default_rng(1))
     curator = Curator(source, Relation.ADD_REMOVE)
+    others = {"here": lambda: curator, "there": lambda: Curator(source, Relation.ADD_REMOVE),
+              "there, watched": lambda: Curator(Watched(source, int), Relation.ADD_REMOVE)}  # fmt: skip
     ask, told = ASKED[kind], multiprocessing.get_context("fork").Queue()
 
     def elsewhere() -> None:
         try:
-            told.put(str(ask(curator if made == "here" else Curator(source, Relation.ADD_REMOVE))))
+            told.put(str(ask(others[made]())))
         except InvalidParameter as error:
             told.put(f"refused: {error}")
 

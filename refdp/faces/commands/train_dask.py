@@ -151,8 +151,10 @@ def _check_once(files: list[str]) -> None:
             found = os.stat(file)
         except OSError:  # whoever reads it says so
             continue
-        if (other := known.setdefault((found.st_dev, found.st_ino), file)) != file:
-            raise InvalidRecords(f"{file}: the same file as {other}, and each record counts once")
+        own = found.st_dev, found.st_ino
+        if own in known:
+            raise InvalidRecords(f"{file}: the same file as {known[own]}, and each record counts once")
+        known[own] = file
 
 
 def _all_of(file: str) -> Iterator[str]:
