@@ -39,7 +39,10 @@ class Stream:
     chance: FloatArray
 
     def parts(self, other: Stream, turned: bool) -> FloatArray:
-        """What part of each interval of another stream is in this one's, draw by draw; turned: as 1 less its number."""
+        """What part of each interval of another stream is in this one's, draw by draw; turned: as 1 less its number.
+
+        Shape (draws,), of the shorter one.
+        """
         low, high = (1 - other.high, 1 - other.low) if turned else (other.low, other.high)
         own, width = slice(min(len(self.low), len(low))), np.maximum(high - low, LEAST)
         low, high, width = low[own], high[own], width[own]
