@@ -76,7 +76,7 @@ def test_fresh_settings_are_not_those_that_the_repositorys_vectors_have(paper: s
     old = asked([one for one in files.read(ROOT / "conform") if (one["paper"], one["kind"]) == (paper, "plan")])
     new = asked(files.made(paper, "plan", 5))
     assert len({one[name] for one in old}) <= 6 and len({one[name] for one in new}) > 8
-    assert len({one["epsilon"] for one in old}) <= 7 and len({one["epsilon"] for one in new}) > 8
+    assert len({one["epsilon"] for one in old}) <= 8 and len({one["epsilon"] for one in new}) > 8
     assert max(one.get("trees", one.get("rounds", 0)) for one in new) > 3
 
 
