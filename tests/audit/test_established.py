@@ -107,7 +107,7 @@ def test_a_loss_that_is_too_large_would_be_noticed(monkeypatch: pytest.MonkeyPat
 
 
 def sizes() -> tuple[Paper, Any]:
-    """Secret blocks whose sizes follow from the number of records: 3 is established, and neighbours' sizes differ."""
+    """Secret blocks whose sizes follow from the number of records: 5 is established, and neighbours' sizes differ."""
     paper = registry.paper("dpboost")
     params = params_of(paper, Relation.ADD_REMOVE, blocks="sizes", trees=6, trees_per_ensemble=3)
     assert paper.certificate(params, SCHEMAS[0]).established.epsilon == pytest.approx(5.0)
