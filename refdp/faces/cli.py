@@ -51,13 +51,13 @@ app = typer.Typer(
 
 
 def _by_its_result(command: Callable[..., int | None]) -> Callable[..., int | None]:
-    """A command's status is what it returns: typer's own exceptions out of it are of foreign code that it ran."""
+    """A command's status is what it returns: what typer would end by, out of it, is of foreign code that it ran."""
 
     @wraps(command)
     def ended(*given: Any, **options: Any) -> int | None:
         try:
             return command(*given, **options)
-        except (typer.Exit, typer.Abort) as error:
+        except (typer.Exit, typer.Abort, EOFError) as error:
             raise RefdpError(f"code that was run raised {type(error).__name__}, before there was a result") from error
 
     return ended
@@ -139,8 +139,6 @@ def run(arguments: Sequence[str]) -> int:
     except Exception as error:  # a mistake of refdp's: Python's own status, 1, would pass for a violation
         traceback.print_exc()
         return _failed(RuntimeError(f"a mistake in refdp, {type(error).__name__}: {error}"), "--json" in arguments)
-    except typer.Abort:
-        status = INTERRUPTED
     except SystemExit as end:
         if _of_what_ran(end):  # which ends by none of its own: foreign code was imported, read or called
             told = f"code that was run ended the program with status {end.code}, before there was a result"

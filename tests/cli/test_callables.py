@@ -307,7 +307,9 @@ class Tells(Exception):
         raise typer.Exit(0)
 
 
-@pytest.mark.parametrize("error", [typer.Exit(0), typer.Abort(), Tells()], ids=lambda one: type(one).__name__)
+@pytest.mark.parametrize(
+    "error", [typer.Exit(0), typer.Abort(), EOFError(), Tells()], ids=lambda one: type(one).__name__
+)
 def test_foreign_code_ends_no_command_as_commands_are_ended(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, error: BaseException
 ) -> None:
